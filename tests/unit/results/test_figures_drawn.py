@@ -19,6 +19,8 @@ from lanelab.analysis.results.refusals import Refusal
 from lanelab.analysis.results.report import page, save_figures, write_report
 from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
 from lanelab.analysis.results.run_folder import read_run
+from tests.kit.made_claims import LATE
+from tests.kit.made_claims import made_run as run_in_memory
 from tests.kit.made_run import ARMS, Made, make_run
 from tests.kit.made_trials import loaded, made_requests
 from tests.kit.report_pages import Parsed
@@ -121,6 +123,29 @@ def test_a_change_without_bounds_ends_with_the_axis() -> None:
     extent = Span(-10, 40)
     assert extent.clip(float("inf")) == 40
     assert extent.clip(-3) == -3
+
+
+def test_what_timed_out_never_came_to_its_end() -> None:
+    """Where loads are drawn at the time that they had, the line of those that took no longer does not reach all."""
+    run = run_in_memory(lambda _arm, _rtt, number: LATE if number <= 8 else 1000.0 + number)
+    only = (("arm", ("a",)), ("rtt", ("20ms",)))
+    shares = drawn_values(chart(draw(run, Figure("T", "", "plt", "arm", "", "cdf", only))), "share")
+    assert max(shares) == pytest.approx(4 / 12)
+    bars = json.dumps(chart(draw(run, Figure("T", "arm", "plt", "", "", "bar", only))))
+    assert '"text": "> 60,000"' in bars
+    dots = json.dumps(chart(draw(run, Figure("T", "arm", "plt", "", "", "box", only))))
+    assert "a: > 60,000.0 ms" in dots
+    assert "a: 1,012.0 ms" in dots
+
+
+def drawn_values(specification: object, name: str) -> list[float]:
+    """Everything of that name in the data of a chart."""
+    if isinstance(specification, dict):
+        own = [specification[name]] if isinstance(specification.get(name), float) else []
+        return own + [one for below in specification.values() for one in drawn_values(below, name)]
+    if isinstance(specification, list | tuple):
+        return [one for below in specification for one in drawn_values(below, name)]
+    return []
 
 
 def test_cells_that_a_figure_does_not_tell_apart_get_panels(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Charts that show single trials: as dots with quartiles, and as the share that took no longer."""
 
-import math
 from collections.abc import Sequence
 
 from lanelab.analysis.results import chart_rows, palette, vega
@@ -51,19 +50,18 @@ def boxes(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) 
 
 
 def _dots(drawing: Drawing, panel: Panel) -> list[dict[str, object]]:
-    """Return a dot for each trial that came to its end."""
+    """Return a dot for each trial. One that timed out is at the time that it had, and says that it took longer."""
     return [
         {
             "category": point.text,
             "series": series.name,
             "value": value,
             "colour": chart_rows.colour_of(drawing, series, point),
-            "words": described(f"{point.label}: {value:,.1f} {drawing.measured.unit}", point.cell),
+            "words": described(f"{point.label}: {point.mark.least(value)} {drawing.measured.unit}", point.cell),
         }
         for series in panel.series
         for point in series.points
         for value in point.mark.values
-        if math.isfinite(value)
     ]
 
 
@@ -74,8 +72,9 @@ def cdf(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) ->
     y = vega.shown("share:Q", title="share of trials", axis=vega.options(format="%"), scale=vega.options(domain=[0, 1]))
     layers = []
     for series in panel.series:
-        values = sorted(value for point in series.points for value in point.mark.values)
-        steps = [{"value": extent.low, "share": 0.0}, *_steps(values)]
+        marks = [point.mark for point in series.points]
+        finished = sorted(value for mark in marks for value in mark.values if not mark.is_late(value))
+        steps = [{"value": extent.low, "share": 0.0}, *_steps(finished, of=sum(len(mark.values) for mark in marks))]
         steps.append({"value": extent.high, "share": steps[-1]["share"]})
         layers.append(
             vega.Chart(steps)
@@ -91,10 +90,9 @@ def cdf(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) ->
     return vega.Layers([*layers, *legend(drawing, show=True)], width=size[0], height=size[1])
 
 
-def _steps(values: Sequence[float]) -> list[dict[str, float]]:
+def _steps(finished: Sequence[float], *, of: int) -> list[dict[str, float]]:
     """Of all that were made: a trial that timed out counts, and is no step."""
-    finished = [value for value in values if math.isfinite(value)]
-    return [{"value": value, "share": number / len(values)} for number, value in enumerate(finished, 1)]
+    return [{"value": value, "share": number / of} for number, value in enumerate(finished, 1)]
 
 
 def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:

@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lanelab.analysis.results import axes, tables
 from lanelab.analysis.results.model import Cell, Run
@@ -37,6 +37,10 @@ class Mark:
     def is_late(self, value: float | None) -> bool:
         """Return whether a value of it is that of trials that timed out."""
         return value is not None and value >= self.limit
+
+    def least(self, value: float) -> str:
+        """Write a value, of trials that timed out as more than their limit."""
+        return f"{'> ' if self.is_late(value) else ''}{value:,.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +117,10 @@ def _median(
         return None
     estimate = summary.estimate
     unit = f" {metric.unit}" if metric.unit else ""
-    middle, low, high = (
-        "" if end is None else f"{'> ' if end >= limit else ''}{end:,.1f}"
-        for end in (estimate.median, estimate.low, estimate.high)
-    )
-    interval = f", {estimate.name} {low} to {high}" if low else ""
-    words = f"{label}: median {middle}{unit}{interval}, n = {estimate.n}"
-    return Mark(
-        estimate.median,
-        estimate.low,
-        estimate.high,
-        estimate.n,
-        words,
-        estimate.name,
-        summary,
-        values,
-        limit=limit,
-    )
+    low, high = estimate.low, estimate.high
+    mark = Mark(estimate.median, low, high, estimate.n, "", estimate.name, summary, values, limit=limit)
+    interval = "" if low is None or high is None else f", {estimate.name} {mark.least(low)} to {mark.least(high)}"
+    return replace(mark, words=f"{label}: median {mark.least(mark.middle)}{unit}{interval}, n = {mark.n}")
 
 
 def _changes(run: Run) -> Measured:
