@@ -138,6 +138,25 @@ def test_what_timed_out_never_came_to_its_end() -> None:
     assert "a: 1,012.0 ms" in dots
 
 
+def test_a_journey_may_take_longer_than_the_time_that_each_step_has() -> None:
+    """Its load time is that of its steps together. One that timed out is beyond all that came to their end."""
+    steps = {"journey": json.dumps(["front", "article"])}
+    run = run_in_memory(lambda _arm, _rtt, number: LATE if number == 1 else 100_000.0 + number)
+    run = replace(run, meta={**run.meta, **steps})
+    cell = run.cells[0].number
+    drawn = run.drawn(run.primary.name)[cell]
+    assert [drawn[number] for number in range(2, 13)] == [100_000.0 + number for number in range(2, 13)]
+    assert drawn[1] > max(drawn[number] for number in range(2, 13))
+    mark = marks.marks(run, "plt", "").marks[cell]
+    assert (mark.middle, mark.is_late(drawn[1]), mark.is_late(drawn[12])) == (100_007.5, True, False)
+    late = run_in_memory(lambda _arm, _rtt, number: LATE if number <= 8 else 100_000.0)
+    row = tables.rows(late)[0]
+    assert row.summary
+    assert row.shown(row.summary.median) == "> 100,000"
+    assert {value for _, _, value in tables.timed(late)} == {100_000.0, row.limit}
+    assert row.limit > 100_000
+
+
 def drawn_values(specification: object, name: str) -> list[float]:
     """Everything of that name in the data of a chart."""
     if isinstance(specification, dict):

@@ -347,11 +347,13 @@ class Run:
         return f"over {many} machines" if many > 1 else ""
 
     def limit_of(self, metric: str) -> float:
-        """Return where figures draw loads that timed out: what is drawn there took longer. Infinite: they are not drawn
+        """Return where figures draw loads that timed out: at the time that they had, or beyond all that came to their
+        end, since of a journey each step has that time. What is drawn there took longer. Infinite: they are not drawn
         with this metric."""
         if metric != self.primary.name or self.primary.higher_is_better:
             return math.inf
-        return self.plan.timeout_s * 1000
+        longest = max((trial.value for trial in self.ok if trial.value is not None), default=0.0)
+        return max(self.plan.timeout_s * 1000, math.nextafter(longest, math.inf))
 
     def drawn(self, metric: str) -> dict[int, dict[int, float]]:
         """Return the values of a metric for figures. Loads that timed out are drawn at the time that they had."""

@@ -80,14 +80,22 @@ class Row:
 
 def rows(run: Run, refused: Refused | None = None) -> list[Row]:
     """Return one for each cell, in the experiment's order."""
-    trials, outcomes = run.by_cell(), run.outcomes()
+    trials, outcomes, limit = run.by_cell(), run.outcomes(), run.limit_of(run.primary.name)
     refused = refusals(run) if refused is None else refused
     return [
-        _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ())) for cell in run.cells
+        _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ()), limit)
+        for cell in run.cells
     ]
 
 
-def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float], refused: tuple[Refusal, ...]) -> Row:
+def _row(
+    run: Run,
+    cell: Cell,
+    trials: list[Trial],
+    outcomes: Mapping[int, float],
+    refused: tuple[Refusal, ...],
+    limit: float,
+) -> Row:
     counted = [(trial, trial.value) for trial in trials if trial.ok and trial.value is not None]
     look = look_after(run.plan.looks, max(outcomes, default=0))
     summary = None if refused else summarise(outcomes.values(), look.alpha, len(run.plan.looks))
@@ -106,7 +114,7 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
         ratio=summary.median / bound if summary and bound and math.isfinite(summary.median) else None,
         outliers=tuple(_outliers(counted)),
         timed_out=sum(trial.timed_out for trial in trials),
-        limit=run.plan.timeout_s * 1000,
+        limit=limit,
         refused=refused,
     )
 
@@ -188,7 +196,7 @@ def timed(run: Run) -> list[tuple[Series, float, float]]:
     """(series, seconds since the first trial, primary metric) of trials that count, and of those that timed out: left
     out, a run that became too slow to end in time would look as steady as the loads that were fast enough. A series is
     a cell on one machine: machines differ in speed. The clock of trials from another run starts with that run's."""
-    limit = 0.0 if run.primary.higher_is_better else run.plan.timeout_s * 1000
+    limit = 0.0 if run.primary.higher_is_better else run.limit_of(run.primary.name)
     known = [(trial, limit if trial.timed_out else trial.value) for trial in run.trials if trial.timed_out or trial.ok]
     if not run.ok:
         return []
