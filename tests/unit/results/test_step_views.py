@@ -11,6 +11,7 @@ from lanelab.analysis.results.load_view import load_view
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.sections.steps import steps_section
 from lanelab.analysis.results.step_views import views_of_steps
+from lanelab.analysis.results.trial_table import STEPS
 from lanelab.driver.run.folder import format as run_format
 from tests.kit.journeys import NEWS, read, restored, sound
 from tests.kit.made_parts import run_with_parts
@@ -30,6 +31,13 @@ def test_steps_have_their_own_requests_from_their_own_begin() -> None:
 def test_a_step_that_asked_for_nothing_is_not_drawn() -> None:
     record = read(restored())
     assert [name for name, _ in views_of_steps(record, load_view(record, None, None))] == ["home", "news"]
+
+
+def test_a_step_without_a_load_time_has_none() -> None:
+    data = sound()
+    data["recordings"]["journey"]["steps"][1]["times"]["plt_ms"] = None
+    texts = {column.title: column.of((2, read(data).steps[1])) for column in STEPS}
+    assert (texts["load ms"], texts["FCP ms"]) == ("-", "310")
 
 
 def table_of(latency_ms: float, censored: float) -> str:

@@ -75,10 +75,8 @@ STEPS: Sequence[Column[tuple[int, StepEvidence]]] = (
     Column("step", lambda each: f"{each[0]}. {each[1].name}"),
     Column("address", lambda each: each[1].page),
     Column("thought ms", lambda each: f"{each[1].thought_ms:.0f}", number=True),
-    Column("load ms", lambda each: milliseconds(each[1].times.plt_ms or 0.0), number=True),
-    Column(
-        "FCP ms", lambda each: None if each[1].times.fcp_ms is None else milliseconds(each[1].times.fcp_ms), number=True
-    ),
+    Column("load ms", lambda each: milliseconds(each[1].times.plt_ms), number=True),
+    Column("FCP ms", lambda each: milliseconds(each[1].times.fcp_ms), number=True),
     Column("requests", lambda each: each[1].requests, number=True),
     Column("in the capture from", lambda each: f"{each[1].clock.asked / 1_000_000:.6f}", number=True),
 )
