@@ -1,7 +1,9 @@
 """What takes the meaning from a run's numbers is told in table, report, JSON and CSV."""
 
+import datetime
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,17 @@ def test_a_link_that_was_accepted_is_told_though_it_passes_on_the_next_bed(folde
     rows = list(export.trial_rows(run))
     assert {row["link"] for row in rows if not row["link_in_tolerance"]} == {"10mbit 20ms"}
     assert sum(not row["link_in_tolerance"] and row["status"] == "ok" for row in rows) == used["10mbit 20ms"]
+
+
+def test_a_link_is_that_of_the_bed_also_where_beds_are_used_at_once(folder: Path) -> None:
+    """In a sweep another bed measures the link a moment later, and it passes there."""
+    run = read_run(folder)
+    own = next(test for test in run.self_tests if test.link.number == 1)
+    other = replace(own, number=99, bed=2, at=own.at + datetime.timedelta(seconds=1))
+    trials = tuple(replace(trial, bed=1 + trial.round % 2) for trial in run.trials if trial.cell.link.number == 1)
+    run = replace(run, self_tests=(replace(own, passed=False), other), trials=trials)
+    assert conditions.in_tolerance(run) == {trial.number: trial.bed == 2 for trial in trials}
+    assert len({trial.bed for trial in trials}) == 2
 
 
 def test_a_link_that_passed_in_the_end_was_not_accepted(folder: Path) -> None:

@@ -42,15 +42,18 @@ def emulated(session: Session) -> bool | None:
 
 
 def in_tolerance(run: Run) -> dict[int, bool]:
-    """Return number of a trial -> whether the last self-test of its link before it passed. A link may fail on one bed,
-    be used nevertheless, and pass on the next one. Trials without such a test are not in the result."""
-    tests: dict[tuple[int, frozenset[tuple[str, str]]], list[SelfTest]] = {}
+    """Return number of a trial -> whether the last self-test of its link before it passed: that of its own bed, or of
+    another one where its bed made none. A link may fail on one bed, be used nevertheless, and pass on the next one, or
+    on one that is used at the same time. Trials without such a test are not in the result."""
+    tests: dict[tuple[int, int | None, frozenset[tuple[str, str]]], list[SelfTest]] = {}
     for test in run.self_tests:
         if test.moment == "before":
-            tests.setdefault((test.session, test.link.path), []).append(test)
+            for bed in (test.bed, None):
+                tests.setdefault((test.session, bed, test.link.path), []).append(test)
     passed = {}
     for trial in run.trials:
-        of_link = tests.get((trial.session, trial.cell.link.path), [])
+        session, path = trial.session, trial.cell.link.path
+        of_link = tests.get((session, trial.bed, path)) or tests.get((session, None, path), [])
         before = [test for test in of_link if test.at <= trial.started]
         if before:
             passed[trial.number] = before[-1].passed
