@@ -157,6 +157,21 @@ def test_a_journey_may_take_longer_than_the_time_that_each_step_has() -> None:
     assert row.limit > 100_000
 
 
+def test_the_first_trial_of_a_round_that_counts_is_the_one_everywhere() -> None:
+    """Whoever made a round twice may not choose: figures have the trial that tables and comparisons have."""
+    run = run_in_memory(
+        lambda _arm, _rtt, number: 1000.0 + number, measures=lambda _arm, _rtt, _number: {"ttfb_ms": 90.0}
+    )
+    again = (
+        replace(trial, number=trial.number + 1000, attempt=2, value=5.0, measures={"plt_ms": 5.0, "ttfb_ms": 1.0})
+        for trial in run.trials
+    )
+    twice = replace(run, trials=(*run.trials, *again))
+    assert twice.outcomes() == run.outcomes()
+    assert twice.values() == run.values()
+    assert twice.values("ttfb_ms") == run.values("ttfb_ms")
+
+
 def drawn_values(specification: object, name: str) -> list[float]:
     """Everything of that name in the data of a chart."""
     if isinstance(specification, dict):

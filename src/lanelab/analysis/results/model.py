@@ -299,13 +299,13 @@ class Run:
         return trials
 
     def values(self, metric: str = "") -> dict[int, dict[int, float]]:
-        """Return number of a cell -> round -> value, of the trials that count; of the primary metric unless one is
-        named."""
+        """Return number of a cell -> round -> value, of the first trial that counts; of the primary metric unless one
+        is named."""
         name = metric or self.primary.name
         values: dict[int, dict[int, float]] = {cell.number: {} for cell in self.cells}
         for trial in self.ok:
             if name in trial.measures:
-                values[trial.cell.number][trial.round] = trial.measures[name]
+                values[trial.cell.number].setdefault(trial.round, trial.measures[name])
         return values
 
     def first_results(self) -> dict[int, dict[int, Trial]]:
