@@ -13,11 +13,12 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from lanelab.analysis.results.claims.verdict import Verdict
-from lanelab.analysis.results.layout.markdown import table_markdown
+from lanelab.analysis.results.layout.markdown import section_markdown, table_markdown
 from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.model import Figure
 from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, judged_study
+from lanelab.analysis.results.study.closing_sections import links_of, methods_section
 from lanelab.analysis.results.study.data import write_data
 from lanelab.analysis.results.study.figure_section import numbers_table
 from lanelab.analysis.results.study.markdown import markdown, write_markdown
@@ -162,6 +163,21 @@ def test_tables_have_a_row_for_each_cell_and_each_place_of_a_claim(
     assert float(figure[3]["change_percent"]) < 0  # h2 against http
     assert len(claims) == 8  # two of two places and two of one, and two that nobody checks
     assert [row["verdict"] for row in claims[-2:]] == ["not checked by what was measured so far"] * 2
+
+
+def test_links_of_one_label_and_other_settings_are_told_apart(read: ReadStudyRun) -> None:
+    """A label says what the links of one figure differ in: with 20 ms of two figures may go two rates."""
+    assert [name for name, _ in links_of({number: run for number, run in read.runs.items() if run})] == [
+        "10mbit 20ms",
+        "10mbit 100ms",
+    ]
+    other = read.runs[2]
+    assert other is not None
+    slower = tuple(replace(link, settings={**link.settings, "rate": "2mbit"}) for link in other.links)
+    both = replace(read, runs={**read.runs, 2: replace(other, links=slower)})
+    said = " ".join(section_markdown(methods_section(both)))
+    for name in ("10mbit 20ms (figure 1)", "10mbit 20ms (figure 2)", "2mbit"):
+        assert name in said.replace("\\", "")
 
 
 def test_what_timed_out_is_no_measured_time() -> None:

@@ -2,10 +2,11 @@
 one record of each server."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lanelab.analysis.results.layout.model import Fold, Part, Section, Table, Tree, Where, Words, text_table, words
-from lanelab.analysis.results.model import Arm, Run
+from lanelab.analysis.results.model import Arm, LinkCase, Run
 from lanelab.analysis.results.numbers import span
 from lanelab.analysis.results.sections.doubts import failure_parts
 from lanelab.analysis.results.sections.head import date_words
@@ -54,8 +55,7 @@ def methods_section(read: ReadStudyRun) -> Section:
         parts += [text_table(METHOD_HEADS, [method_words(number, run) for number, run in begun.items()])]
         parts += [text_table(("what", "as noted by the run"), facts)]
     arms = [(f"{name} ({where})", settings) for name, where, settings in arms_of(begun)]
-    links = {link.label: link.settings for run in runs for link in run.links}
-    return Section("methods", "Methods", (*parts, *_settings("arm", arms), *_settings("link", list(links.items()))))
+    return Section("methods", "Methods", (*parts, *_settings("arm", arms), *_settings("link", links_of(begun))))
 
 
 def method_words(number: int, run: Run) -> tuple[str, ...]:
@@ -75,10 +75,26 @@ def arms_of(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, objec
         for arm in run.arms:
             key = json.dumps([arm.name, dict(arm.settings)], sort_keys=True, default=str)
             arms.setdefault(key, (arm, []))[1].append(number)
+    return [(arm.name, _figures(numbers), arm.settings) for arm, numbers in arms.values()]
+
+
+def links_of(begun: Mapping[int, Run]) -> list[tuple[str, Mapping[str, object]]]:
+    """Return (name, settings): a label says what the links of one figure differ in, so links of one label and other
+    settings are apart, each with its figures."""
+    links: dict[tuple[str, str], tuple[LinkCase, list[int]]] = {}
+    for number, run in begun.items():
+        for link in run.links:
+            key = link.label, json.dumps(dict(link.settings), sort_keys=True)
+            links.setdefault(key, (link, []))[1].append(number)
+    labels = Counter(link.label for link, _ in links.values())
     return [
-        (arm.name, f"{form_for(len(numbers), 'figure')} {', '.join(map(str, numbers))}", arm.settings)
-        for arm, numbers in arms.values()
+        (f"{link.label} ({_figures(numbers)})" if labels[link.label] > 1 else link.label, link.settings)
+        for link, numbers in links.values()
     ]
+
+
+def _figures(numbers: Sequence[int]) -> str:
+    return f"{form_for(len(numbers), 'figure')} {', '.join(map(str, numbers))}"
 
 
 def _settings(noun: str, named: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[Part]:
