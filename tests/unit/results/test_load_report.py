@@ -19,12 +19,15 @@ from lanelab.analysis.results.load_reports import reported, threshold_sentences
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run, with_places
 from lanelab.analysis.results.sections.of_run import results_on_terminal as results
+from lanelab.analysis.results.study.page import judge_study
+from lanelab.analysis.results.study.run import read_study_run
 from lanelab.driver.cli.claims import claims
 from lanelab.driver.experiment.dimensions import words_of_scale
 from lanelab.driver.record.load_places import LoadPlace, metric_of_claim, place_named
 from lanelab.driver.run.folder import format as run_format
 from tests.kit.changed_run import changing
 from tests.kit.made_load_run import claim_of, make_load_run, series_of
+from tests.kit.made_study import make_study_run
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +122,16 @@ def test_a_claim_is_about_a_series_where_there_are_so_many_users(folder: Path) -
     assert judged.verdict == Verdict.NOT_TESTED
     assert "too few rounds: 2" in judged.places[0].detail
     assert "measured -85.7%" in judged.places[0].detail
+
+
+def test_a_claim_that_a_study_has_since_is_about_the_series_as_well(folder: Path, tmp_path: Path) -> None:
+    """It counts as changed, and is judged by what was measured: not by nothing."""
+    claim = dataclasses.replace(claim_of("page_ms@users=200", low=None, high=0.99), side=-1)
+    read = read_study_run(make_study_run(tmp_path / "study", begun=[]))
+    read = dataclasses.replace(read, runs={1: read_run(folder)})
+    (found,) = (each.judged for each in judge_study(read, {1: [claim]}).all if each.judged.claim.name == claim.name)
+    assert found.changed
+    assert "measured -85.7%" in found.places[0].detail
 
 
 def test_a_place_that_a_load_did_not_come_to_has_no_value() -> None:

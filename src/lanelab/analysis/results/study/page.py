@@ -12,6 +12,7 @@ from lanelab.analysis.results.layout.model import Fold, Head, Points, Words, wor
 from lanelab.analysis.results.layout.page import head_on_page, on_page
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.page import contents, document
+from lanelab.analysis.results.run_folder import with_places
 from lanelab.analysis.results.sections.head import date_words
 from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, judged_study
@@ -46,12 +47,13 @@ def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = No
 
 
 def judge_study(read: ReadStudyRun, now: Now | None = None) -> JudgedStudy:
-    """Return the verdicts of all figures that have begun, by the claims that they began with."""
-    verdicts: dict[int, Sequence[Judged]] = {
-        number: judge_as_kept(run, None if now is None else now.get(number, ()))
-        for number, run in read.runs.items()
-        if run
-    }
+    """Return the verdicts of all figures that have begun, by the claims that they began with. What claims of `now` ask
+    of series is read, as of a run's own."""
+    verdicts: dict[int, Sequence[Judged]] = {}
+    for number, run in read.runs.items():
+        if run:
+            claims = None if now is None else now.get(number, ())
+            verdicts[number] = judge_as_kept(with_places(run, claims or ()), claims)
     return judged_study(read.about.study, verdicts)
 
 
