@@ -133,6 +133,8 @@ def test_what_timed_out_never_came_to_its_end() -> None:
     assert max(shares) == pytest.approx(4 / 12)
     bars = json.dumps(chart(draw(run, Figure("T", "arm", "plt", "", "", "bar", only))))
     assert '"text": "> 60,000"' in bars
+    grid = json.dumps(chart(draw(run, Figure("T", "rtt", "plt", "arm", "", "heatmap"))))
+    assert grid.count('"text": "> 60,000"') == 6
     dots = json.dumps(chart(draw(run, Figure("T", "arm", "plt", "", "", "box", only))))
     assert "a: > 60,000.0 ms" in dots
     assert "a: 1,012.0 ms" in dots

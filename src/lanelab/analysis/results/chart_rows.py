@@ -45,8 +45,7 @@ def row_of(series: Series, point: Point, extent: Span) -> Row:
         "high": high,
         "label": max(high, 0.0),
         "words": described(mark.words, point.cell),
-        "text": ("> " if mark.is_late(mark.middle) else "")
-        + (f"{mark.middle:,.0f}" if mark.middle >= 100 else f"{mark.middle:,.3g}"),
+        "text": mark.short,
     }
 
 

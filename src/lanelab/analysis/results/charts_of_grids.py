@@ -51,7 +51,7 @@ def heatmap(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool
 def _text(drawing: Drawing, point: Point) -> str:
     value = point.mark.middle
     if not drawing.measured.is_change:
-        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
+        return point.mark.short
     words = f"{value:+.0f}%" if abs(value) >= 10 else f"{value:+.1f}%"
     return words if point.mark.is_shown else f"({words})"
 

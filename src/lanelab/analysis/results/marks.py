@@ -38,6 +38,12 @@ class Mark:
         """Return whether a value of it is that of trials that timed out."""
         return value is not None and value >= self.limit
 
+    @property
+    def short(self) -> str:
+        """Return its middle in few digits."""
+        text = f"{self.middle:,.0f}" if abs(self.middle) >= 100 else f"{self.middle:,.3g}"
+        return f"> {text}" if self.is_late(self.middle) else text
+
     def least(self, value: float) -> str:
         """Write a value, of trials that timed out as more than their limit."""
         return f"{'> ' if self.is_late(value) else ''}{value:,.1f}"
