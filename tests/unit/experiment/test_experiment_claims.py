@@ -93,6 +93,17 @@ def test_a_trend_goes_over_random_losses() -> None:
     assert [[point.x for point in place.points] for place in trend.places] == [[0, 10_000_000, 20_000_000]] * 2
 
 
+def test_places_are_named_by_what_tells_them_apart() -> None:
+    """A trend over the round trip at each loss: the rate alone would name two places alike."""
+    links = "links: {rtt: [20ms, 100ms], rate: 10mbit, loss: [0%, 2%]}"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    trend = "t: {trend: {change_of: a, over: rtt}, expect: decreasing"
+    (_, each) = read(f"{text}  {trend}, for: every loss}}\n").claims
+    assert [place.words for place in each.places] == ["dummy, 10mbit, loss 0%", "dummy, 10mbit, loss 2%"]
+    (_, one) = read(f"{text}  {trend}, where: {{loss: 2%}}}}\n").claims
+    assert [place.words for place in one.places] == ["dummy, 10mbit"]
+
+
 def test_a_trend_goes_over_the_losses_of_one_direction() -> None:
     """A link without losses has none in either direction."""
     links = "links: [{rtt: 50ms}, {rtt: 50ms, loss_down: 1%}, {rtt: 50ms, loss_down: 2%}]"

@@ -36,6 +36,16 @@ def test_other_cells_of_the_same_claim_are_no_edit(run: Run) -> None:
     assert [one.changed for one in found] == [False, False]
 
 
+def test_a_place_that_is_named_with_more_words_is_no_edit(run: Run) -> None:
+    """A run of before keeps the shorter ones. Another link is an edit, whatever the place is called."""
+    kept = run.claims[0]
+    longer = replace(kept, places=tuple(replace(place, words=f"{place.words}, loss 0%") for place in kept.places))
+    assert not judge_as_kept(run, [longer, *run.claims[1:]])[0].changed
+    points = tuple(replace(point, words="dummy, 50mbit 5ms") for point in kept.places[0].points)
+    moved = replace(kept, places=(replace(kept.places[0], points=points), *kept.places[1:]))
+    assert judge_as_kept(run, [moved, *run.claims[1:]])[0].changed
+
+
 def test_what_was_taken_out_or_added_is_told(run: Run) -> None:
     added = replace(run.claims[1], name="added")
     found = judge_as_kept(run, [run.claims[0], added])

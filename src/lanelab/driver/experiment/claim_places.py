@@ -1,7 +1,7 @@
 """Where a claim is checked: `where` and `for` become cells. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lanelab.driver.base.amounts import counted
@@ -17,6 +17,7 @@ from lanelab.driver.link.impairments.loss import RandomLoss
 from lanelab.driver.record.metrics import Metric
 
 ALL_PLACES = "place"
+SHOWN = ("rate", "rate_down", "rate_up", "rtt")  # settings whose value alone names a place
 _FOR = re.compile(r"(every|any|mean|all but ([0-9]+))(?: ([a-z_]+))?")
 _KINDS: dict[str, Quantifier] = {"every": "every", "any": "any", "mean": "mean"}
 
@@ -105,7 +106,8 @@ def places_of(subject: Subject, quantifier: Quantified, where: Where, cells: Seq
         what = f"there are {len(places)} places, so all but {quantifier.exceptions} are none"
         raise where.says_for.error(what, "Write fewer exceptions")
     each = tuple(
-        Place(_words_of(subject, place), tuple(_point(subject, *point) for point in place)) for place in places
+        Place(words, tuple(_point(subject, *point) for point in place))
+        for words, place in zip(_words_of_all(subject, places), places, strict=True)
     )
     return (_together(each),) if quantifier.kind == "mean" else each
 
@@ -215,17 +217,35 @@ def _refuse_several(quantifier: Quantified, where: Where, cells: Sequence[Cell])
 def _also_varies(cells: Sequence[Cell], dimension: str) -> str:
     if dimension != "site" and len({cell.site for cell in cells}) > 1:
         return "site"
-    settings = comparable([{**stated(cell.link.link), **cell.link.dimensions()} for cell in cells])
-    names = dict.fromkeys(name for each in settings for name in each if name != dimension)
-    return next((name for name in names if len({each.get(name) for each in settings}) > 1), "")
+    return next((name for name in _varying(_settings(cells)) if name != dimension), "")
+
+
+def _settings(cells: Sequence[Cell]) -> list[Mapping[str, str]]:
+    """Return what the links of these cells state, and their loads or fetches, in one form."""
+    return comparable([{**stated(cell.link.link), **cell.link.dimensions()} for cell in cells])
+
+
+def _varying(settings: Sequence[Mapping[str, str]]) -> list[str]:
+    names = dict.fromkeys(name for each in settings for name in each)
+    return [name for name in names if len({each.get(name) for each in settings}) > 1]
 
 
 def _place_words(cell: Cell, without: str | None = None) -> str:
     if without is None:
         return f"{cell.site}, {cell.link.label}"
-    shown = ("rate", "rate_down", "rate_up", "rtt")
-    rest = [text for name, text in stated(cell.link.link).items() if name in shown and name != without]
+    rest = [text for name, text in stated(cell.link.link).items() if name in SHOWN and name != without]
     return ", ".join([cell.site, *rest])
+
+
+def _words_of_all(subject: Subject, places: Sequence[Sequence[CellPair]]) -> list[str]:
+    """Name each place. Where the usual words do not tell them apart, with all settings that do."""
+    words = [_words_of(subject, place) for place in places]
+    if len(set(words)) == len(words):
+        return words
+    settings = _settings([place[0][0] for place in places])
+    names = [name for name in _varying(settings) if name not in (*SHOWN, subject.over)]
+    more = [[f"{name} {each[name]}" for name in names if name in each] for each in settings]
+    return [", ".join([text, *rest]) for text, rest in zip(words, more, strict=True)]
 
 
 def _words_of(subject: Subject, place: Sequence[CellPair]) -> str:

@@ -119,9 +119,12 @@ def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:
 
 
 def statement(claim: Claim) -> Claim:
-    """Return the claim without the identifiers of its cells, which change with every setting of the experiment."""
-    places = tuple(
-        replace(place, points=tuple(replace(point, cell="", base=point.base and "") for point in place.points))
-        for place in claim.places
-    )
+    """Return the claim without the identifiers of its cells, which change with every setting of the experiment, and
+    without the names of its places, which need more words beside others: the names of its points say where they are."""
+
+    def plain(place: Place) -> Place:
+        points = (replace(point, cell="", base=point.base and "") for point in place.points)
+        return replace(place, words="", points=tuple(points))
+
+    places = tuple(map(plain, claim.places))
     return replace(claim, places=places)
