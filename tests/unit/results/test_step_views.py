@@ -8,6 +8,7 @@ from rich.console import Console
 
 from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.load_view import load_view
+from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.sections.steps import steps_section
 from lanelab.analysis.results.step_views import views_of_steps
@@ -40,13 +41,26 @@ def test_a_step_without_a_load_time_has_none() -> None:
     assert (texts["load ms"], texts["FCP ms"]) == ("-", "310")
 
 
+def run_of_news(**own: float) -> Run:
+    """A run with one step, whose trials have these measures."""
+    whole = run_with_parts(rounds=3)
+    of_step = {f"{name}@news": value for name, value in own.items() if not name.endswith("_down")}
+    of_trial = {name: value for name, value in own.items() if name.endswith("_down")}
+    trials = tuple(
+        dataclasses.replace(each, measures={**each.measures, "plt_ms@news": 100.0, **of_step, **of_trial})
+        for each in whole.trials
+    )
+    return dataclasses.replace(whole, trials=trials, meta={run_format.JOURNEY: json.dumps(["news"])})
+
+
+def test_steps_of_a_cell_whose_link_is_refused_have_no_numbers() -> None:
+    assert steps_section(Seen(run_of_news(told_packets_down=1000, lost_packets_down=0)))
+    assert steps_section(Seen(run_of_news(told_packets_down=1000, lost_packets_down=100))) is None
+
+
 def table_of(latency_ms: float, censored: float) -> str:
     """The table of a run with one step, whose interactions took so long."""
-    whole = run_with_parts(rounds=3)
-    own = {"plt_ms@news": 100.0, "inp_ms@news": latency_ms, "inp_censored@news": censored}
-    trials = tuple(dataclasses.replace(each, measures={**each.measures, **own}) for each in whole.trials)
-    run = dataclasses.replace(whole, trials=trials, meta={run_format.JOURNEY: json.dumps(["news"])})
-    section = steps_section(Seen(run))
+    section = steps_section(Seen(run_of_news(inp_ms=latency_ms, inp_censored=censored)))
     assert section
     console = Console(width=10_000)
     with console.capture() as capture:

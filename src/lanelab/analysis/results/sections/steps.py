@@ -65,7 +65,7 @@ COLUMNS: Sequence[Column[StepLine]] = (
 
 
 def steps_section(seen: Seen) -> Section | None:
-    """Lay out a line for each step of each cell; None where trials load one page."""
+    """Lay out a line for each step of each cell whose link is not refused; None where trials load one page."""
     lines = list(_lines(seen))
     if not lines:
         return None
@@ -86,5 +86,5 @@ def _lines(seen: Seen) -> Iterator[StepLine]:
     for row in seen.rows:
         sound = [trial for trial in trials[row.cell.number] if trial.ok]
         for number, name in enumerate(seen.run.steps, 1):
-            if sound:
+            if sound and not row.refused:
                 yield StepLine(row, number, name, sound)
