@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from lanelab.analysis.results.refusals import (
     contradiction,
     interval,
     refusals,
+    sound_trials,
 )
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.links import proofs_section
@@ -186,6 +188,20 @@ def test_a_cell_that_is_refused_has_no_number_of_any_metric(tmp_path: Path) -> N
         assert row.ok > 0
         assert (row.medians["first_paint_ms"] is None) == is_refused
         assert all(value is None for value in row.medians.values()) == is_refused
+
+
+def test_objects_of_a_cell_that_is_refused_are_not_listed(tmp_path: Path) -> None:
+    """Their times would be of another link, too."""
+    run = read_run(made(tmp_path / "run", "", {"told_packets_down": 700, "lost_packets_down": 0}))
+    first = run.cells[0].number
+    trials = tuple(
+        replace(each, measures={**each.measures, "lost_packets_down": 35.0}) if each.cell.number == first else each
+        for each in run.trials
+    )
+    assert [cell.number for cell, _ in sound_trials(run)] == [cell.number for cell in run.cells]
+    left = sound_trials(replace(run, trials=trials))
+    assert [cell.number for cell, _ in left] == [cell.number for cell in run.cells[1:]]
+    assert all(trial.ok and trial.cell == cell for cell, sound in left for trial in sound)
 
 
 @pytest.mark.parametrize("measure", ["capture_rtt_ms", "told_packets_down"])

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.model import Cell, Run
+from lanelab.analysis.results.refusals import sound_trials
 from lanelab.driver.record.evidence.fetch import FetchEvidence
 from lanelab.driver.record.metrics import FETCH
 
@@ -30,15 +31,16 @@ class FetchedCell:
 
 
 def fetched_cells(run: Run) -> list[FetchedCell]:
-    """Return the cells that have a trial which counts. None of a run of another workload."""
+    """Return the cells that have a trial which counts, and whose link is not refused. None of a run of another
+    workload."""
     if run.workload != FETCH:
         return []
     from lanelab.driver.run.folder.trial_records import each_record  # noqa: PLC0415 - only fetches need records
 
     evidence = {number: record.fetch for number, record in each_record(run.folder) if record.fetch}
     cells = []
-    for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
-        sound = [evidence[trial.number] for trial in trials if trial.ok and trial.number in evidence]
+    for cell, trials in sound_trials(run):
+        sound = [evidence[trial.number] for trial in trials if trial.number in evidence]
         if sound:
             cells.append(_of_cell(cell, sound))
     return cells

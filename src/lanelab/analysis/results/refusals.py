@@ -71,6 +71,13 @@ def refusals(run: Run) -> Refused:
     return by_number
 
 
+def sound_trials(run: Run) -> list[tuple[Cell, list[Trial]]]:
+    """Return each cell whose link is not refused with its trials that count."""
+    refused, by_cell = refusals(run), run.by_cell()
+    sound = [cell for cell in run.cells if cell.number not in refused]
+    return [(cell, [trial for trial in by_cell[cell.number] if trial.ok]) for cell in sound]
+
+
 def pooled(trials: list[Trial], way: str) -> Pooled:
     """Return trials whose captures tell of loss in this direction."""
     telling, lost, overflowed = (f"{name}_packets_{way}" for name in ("told", "lost", "overflowed"))
