@@ -12,6 +12,7 @@ from lanelab.analysis.results import tables
 from lanelab.analysis.results.between_beds import results
 from lanelab.analysis.results.between_machines import changes_by_machine
 from lanelab.analysis.results.compare_runs import against
+from lanelab.analysis.results.marks import marks
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.experiment.schedule.stopping import unknown_changes
@@ -84,6 +85,15 @@ def test_where_the_base_alone_did_not_end_the_arm_is_better(base_alone: Run) -> 
     assert change.numbers.value == pytest.approx(2)
     points = against(base_alone, base_alone, 0.05, ()).changes[0].points
     assert (points.n_first, points.n_other) == (10, 10), "and between runs"
+
+
+def test_figures_have_the_median_that_tables_have(base_alone: Run) -> None:
+    """A load that did not end is one of the cell's, and the worst."""
+    row = tables.rows(base_alone)[0]
+    assert row.summary
+    mark = marks(base_alone, "requests_per_s", "").marks[row.cell.number]
+    assert (mark.n, mark.middle, mark.low) == (10, row.summary.median, row.summary.estimate.low)
+    assert mark.values.count(0) == 2
 
 
 def test_a_load_that_did_not_end_is_no_faster_than_its_base() -> None:
