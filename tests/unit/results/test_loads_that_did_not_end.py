@@ -12,8 +12,13 @@ from lanelab.analysis.results import tables
 from lanelab.analysis.results.between_beds import results
 from lanelab.analysis.results.between_machines import changes_by_machine
 from lanelab.analysis.results.compare_runs import against
+from lanelab.analysis.results.comparisons import NEITHER
+from lanelab.analysis.results.layout.markdown import section_markdown
+from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.marks import marks
 from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.sections.cells import cells_section
+from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.experiment.schedule.stopping import unknown_changes
 from tests.kit.experiments import SMALL, read
@@ -94,6 +99,15 @@ def test_figures_have_the_median_that_tables_have(base_alone: Run) -> None:
     mark = marks(base_alone, "requests_per_s", "").marks[row.cell.number]
     assert (mark.n, mark.middle, mark.low) == (10, row.summary.median, row.summary.estimate.low)
     assert mark.values.count(0) == 2
+
+
+def test_a_run_in_which_no_load_ended_can_be_shown_and_says_why_nothing_is_compared() -> None:
+    run = run_of([LATE] * 3, [LATE] * 3)
+    (row,) = tables.comparisons(run)
+    assert (row.comparison, row.why) == (None, NEITHER)
+    section = cells_section(Seen(run))
+    assert "18 trials timed out" in " ".join(section_markdown(section))
+    assert "<svg" in str(on_page(section))
 
 
 def test_a_load_that_did_not_end_is_no_faster_than_its_base() -> None:

@@ -16,6 +16,7 @@ from lanelab.driver.record.metrics import Metric
 
 NO_PAIRS = "no round has both"
 NO_PAIRS_ON_ONE = "no machine has both in one round"
+NEITHER = "both timed out in each round that has both"
 NOT_INTERLEAVED = (
     "Arms were not interleaved (order: sequential), so none are compared: a machine that became slower or faster "
     "meanwhile would look like a difference between them."
@@ -104,8 +105,9 @@ def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]
                 machines=machines,
                 worst=run.primary.worst,
             )
-            if comparison is None and strata(values[base.number], values[cell.number], machines).across:
-                why = NO_PAIRS_ON_ONE
+            if comparison is None:
+                matched = strata(values[base.number], values[cell.number], machines, run.primary.worst)
+                why = NO_PAIRS_ON_ONE if matched.across else NEITHER if matched.neither else ""
         rows.append(ComparisonRow(cell, base, run.primary, comparison, why or NO_PAIRS))
     return _adjusted(rows, so_far=not run.is_finished)
 

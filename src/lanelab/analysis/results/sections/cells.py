@@ -120,7 +120,7 @@ class _Bars:
 
     def __init__(self, seen: Seen) -> None:
         ends = [value for row in seen.rows if row.summary for value in (row.summary.low, row.summary.high)]
-        self.top = max(filter(math.isfinite, ends), default=1.0) * 1.03
+        self.top = max(filter(math.isfinite, ends), default=0.0) * 1.03 or 1.0
         self.values = seen.run.values()
         self.arms = [arm.name for arm in seen.run.arms]
 
