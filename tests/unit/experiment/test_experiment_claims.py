@@ -93,6 +93,16 @@ def test_a_trend_goes_over_random_losses() -> None:
     assert [[point.x for point in place.points] for place in trend.places] == [[0, 10_000_000, 20_000_000]] * 2
 
 
+def test_a_mean_of_trends_has_a_trend_of_each_place() -> None:
+    """Also where one place has round trips above all of another's."""
+    links = "links: [{rate: 1mbit, rtt: [20ms, 40ms]}, {rate: 10mbit, rtt: [60ms, 80ms]}]"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    (_, mean) = read(f"{text}  t: {{trend: {{change_of: a, over: rtt}}, expect: decreasing, for: mean place}}\n").claims
+    (place,) = mean.places
+    shares = [[point.x for point in points] for points in mean.shares_of(place)]
+    assert sorted(shares) == [[2e7, 4e7], [6e7, 8e7]]
+
+
 def test_places_are_named_by_what_tells_them_apart() -> None:
     """A trend over the round trip at each loss: the rate alone would name two places alike."""
     links = "links: {rtt: [20ms, 100ms], rate: 10mbit, loss: [0%, 2%]}"

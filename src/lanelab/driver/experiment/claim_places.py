@@ -113,9 +113,11 @@ def places_of(subject: Subject, quantifier: Quantified, where: Where, cells: Seq
 
 
 def _together(places: Sequence[Place]) -> Place:
-    """Return the one place of a claim about a mean."""
+    """Return the one place of a claim about a mean. What begins highest comes first: so the points of trends and lines
+    rise within each place and fall from one to the next, by which these are told apart."""
     words = f"on average over {counted(len(places), 'place')}"
-    return Place(words, tuple(point for place in places for point in place.points))
+    falling = sorted(places, key=lambda place: -(place.points[0].x or 0.0))
+    return Place(words, tuple(point for place in falling for point in place.points))
 
 
 def _places(subject: Subject, where: Where, cells: Sequence[Cell]) -> list[list[CellPair]]:
