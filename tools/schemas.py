@@ -11,6 +11,7 @@ from typing import Any
 from lanelab.analysis.results.against import AgreementJson
 from lanelab.analysis.results.explain.run import Explained
 from lanelab.analysis.results.export import ExportJson, ShowJson
+from lanelab.analysis.results.first_packets import FirstPackets
 from lanelab.analysis.results.runs import RunLine
 from lanelab.analysis.results.study.compare import StudyComparisonJson
 from lanelab.analysis.results.study.matrix import MatrixJson
@@ -58,6 +59,7 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "link-trace-list": ("lanelab link trace list --json", list[TraceFacts]),
     "link-trace-show": ("lanelab link trace show --json", WholeTrace),
     "packets": ("lanelab packets --json, without --request", list[RequestSummary]),
+    "packets-load": ("lanelab packets --json, of a load of a server", FirstPackets),
     "packets-request": ("lanelab packets --request K --json", RequestJson),
     "plan": ("lanelab plan --json", PlanJson),
     "runs": ("lanelab runs --json", list[RunLine]),

@@ -1,6 +1,7 @@
 """Users over HTTP/3: whole loads of Caddy by k6, with every witness; and a server that does not speak it."""
 
 import gzip
+import json
 import os
 from pathlib import Path
 
@@ -18,7 +19,7 @@ CADDY = find("caddy")
 # k6 is built when it is first wanted, which takes more than a minute.
 pytestmark = [needs_namespaces, pytest.mark.long, pytest.mark.skipif(not CADDY, reason="caddy is not installed here")]
 
-USERS = 3
+USERS, RTT_MS = 3, 20
 ARMS = """\
   h3: {protocol: h3}
   h3 anew: {protocol: h3, tls_resumption: false}
@@ -27,7 +28,7 @@ ARMS = """\
 EXPERIMENT = """\
 workload: WORKLOAD
 sites: icons-50
-links: {rtt: 20ms}
+links: {rtt: RTT_MSms}
 defaults: {server: caddy, tls: "1.3"}
 arms:
 ARMS
@@ -50,7 +51,7 @@ exec {CADDY} "$@"
 def played(folder: Path, workload: str, arms: str = ARMS, env: dict[str, str] | None = None) -> Played:
     lanelab = LanelabCommand(folder / "build")
     share_programs(lanelab)
-    text = EXPERIMENT.replace("WORKLOAD", workload).replace("ARMS\n", arms)
+    text = EXPERIMENT.replace("WORKLOAD", workload).replace("ARMS\n", arms).replace("RTT_MS", str(RTT_MS))
     return play(lanelab, folder, text, env=env)
 
 
@@ -114,6 +115,23 @@ def test_the_first_packets_open_with_their_keys(users: Played) -> None:
     file = users.folder.parent / "first.pcapng"
     file.write_bytes(capture)
     assert tshark.fields(file, "http3.frame_type", only="http3")
+
+
+def test_the_first_packets_are_shown_by_connection_and_exported(users: Played) -> None:
+    lanelab = LanelabCommand(users.folder.parent / "build")
+    numbers = {name: str(trial) for trial, name in users.rows("SELECT trial, name FROM arms_of_trials")}
+    for arm, over, spoken in (("h3", "quic", "h3"), ("h2", "tcp", "tls")):
+        shown = json.loads(lanelab.run("packets", str(users.folder), "--trial", numbers[arm], "--json").stdout)
+        connections = [each for each in shown["connections"] if each["handshake"]]
+        assert len(connections) == USERS, shown
+        assert {(each["over"], each["spoken"], each["tls"]) for each in connections} == {(over, spoken, "TLS 1.3")}
+        assert all(each["handshake_ms"] >= RTT_MS - 1 for each in connections)
+    out = users.folder.parent / "captures"
+    lanelab.run("export", str(users.folder), "--format", "pcapng", "--output", str(out))
+    counted = {int(trial) for (trial,) in users.rows("SELECT trial FROM trials WHERE status = 'ok'")}
+    assert {int(each.name[:6]) for each in out.glob("*.first.pcapng")} == counted
+    by_quic = {int(numbers[arm]) for arm in ("h3", "h3 anew")}
+    assert {int(each.name[:6]) for each in out.glob("*.first.key_log.txt")} == by_quic & counted
 
 
 def test_arrivals_are_visitors_with_connections_of_their_own(tmp_path: Path) -> None:

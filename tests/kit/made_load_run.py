@@ -4,7 +4,9 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lanelab.driver.arm.arm import Arm
@@ -30,7 +32,7 @@ from lanelab.driver.run.folder.copies import TrialCopy
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
 from lanelab.driver.trial.server_load.capacity import derive
 from lanelab.driver.trial.server_load.finish import measures_of
-from tests.kit.stored_run import PROVENANCE, RunContent, cell_of, kept_figure, stamp, store_run
+from tests.kit.stored_run import PROVENANCE, RunContent, artifacts_of, cell_of, kept_figure, stamp, store_run
 
 TEXT = "name: ramp\n"
 WORKERS = {"HTTP": 100.0, "SPDY": 600.0}  # users that each can carry
@@ -82,7 +84,10 @@ def report_of() -> LoadReport:
     )  # fmt: skip
 
 
-def make_load_run(folder: Path, *, rounds: int = 2, claims: Sequence[Claim] = ()) -> Path:
+def make_load_run(
+    folder: Path, *, rounds: int = 2, claims: Sequence[Claim] = (), files: Mapping[str, bytes] = MappingProxyType({})
+) -> Path:
+    """`files`: those of each trial."""
     plan = {"order": "interleaved", "looks": [[rounds, 0.05]], "timeout_s": 3600.0,
             "compared": [[cell_id("HTTP"), cell_id("SPDY")]], "not_compared": []}  # fmt: skip
     meta = {
@@ -94,7 +99,8 @@ def make_load_run(folder: Path, *, rounds: int = 2, claims: Sequence[Claim] = ()
     }  # fmt: skip
     link = LinkCase("direct", Link.parse({"rtt": "85ms"}))
     cells = [cell_of(number, "icons", link, Arm.parse(name, {})) for number, name in enumerate(WORKERS, 1)]
-    store_run(folder, RunContent(TEXT, meta, cells, PROVENANCE, list(_trials(cells, rounds))))
+    trials = [replace(each, artifacts=artifacts_of(files)) for each in _trials(cells, rounds)]
+    store_run(folder, RunContent(TEXT, meta, cells, PROVENANCE, trials, files=files))
     return folder
 
 

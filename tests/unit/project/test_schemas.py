@@ -261,6 +261,12 @@ def test_packets(run: lanelab.Run) -> None:
     check("packets-request", printed(packets, run.folder, "--trial", 2, "--request", 3))
 
 
+def test_the_first_packets_of_a_load(tmp_path: Path) -> None:
+    capture = (PROJECT / "tests" / "data" / "quic" / "chromium.pcapng.gz").read_bytes()
+    run = make_load_run(tmp_path / "run", rounds=1, files={"first.pcapng.gz": capture})
+    check("packets-load", printed(packets, run, "--trial", 1))
+
+
 def test_virtual_machines() -> None:
     up = Machine("client", "running", "192.168.121.10").to_json()
     for daemon in (None, {"pid": 12, "uri": "qemu:///session", "driver": "kvm"}):

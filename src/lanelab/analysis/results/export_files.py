@@ -1,6 +1,5 @@
 """Files of a run's trials for other programs: HARs, captures with their key logs, traces."""
 
-import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +7,10 @@ from typing import Literal, TypeAlias
 
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.export_tables import writing
+from lanelab.analysis.results.first_packets import as_pcapng, first_capture, unpacked
 from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.model import Run, Trial
-from lanelab.driver.base.errors import StoreError
+from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.run.folder.trial_content import unchanged_artifacts
 from lanelab.driver.trial.packets.key_log import key_log
 
@@ -22,6 +22,7 @@ NAMES: dict[Kind, tuple[str, str]] = {  # the file of a trial, and what its copy
     "pcapng": (CAPTURE, ".pcapng"),
     "trace": (TRACE, ".trace.json"),
 }
+FIRST_PACKETS = ".first.pcapng"  # of a load, which has no whole capture
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +35,26 @@ class Exported:
 
 def write_files(run: Run, kind: Kind, folder: Path, *, median: bool = False) -> Exported:
     """Write a file of each trial that counts, or of each cell's median trial. A capture is decrypted by the keys within
-    it; for programs that do not look there, its key log is written beside it."""
-    name, suffix = NAMES[kind]
+    it; for programs that do not look there, its key log is written beside it. That of a load has its first packets."""
+    of_load = run.workload == LOAD and kind == "pcapng"
+    suffix = FIRST_PACKETS if of_load else NAMES[kind][1]
     files, lacking = list[Path](), 0
     for trial in _trials(run, median=median):
-        path = unchanged_artifacts(run.folder, trial.number, (name,)) / name
-        if not path.is_file():
+        path = first_capture(run.folder, trial.number) if of_load else _stored(run.folder, trial.number, NAMES[kind][0])
+        if path is None:
             lacking += 1
             continue
-        try:
-            content = gzip.decompress(path.read_bytes())
-        except (OSError, EOFError) as error:
-            raise StoreError(f"{path} cannot be read: {error}", "Copy the run folder again") from error
+        content = as_pcapng(unpacked(path)) if of_load else unpacked(path)
         target = folder / f"{trial.number:06d}{suffix}"
         files.append(_write(target, content))
         if kind == "pcapng" and (keys := key_log(content)):
             files.append(_write(target.with_suffix(KEY_LOG), keys.encode()))
     return Exported(tuple(files), lacking)
+
+
+def _stored(folder: Path, trial: int, name: str) -> Path | None:
+    path = unchanged_artifacts(folder, trial, (name,)) / name
+    return path if path.is_file() else None
 
 
 def _trials(run: Run, *, median: bool) -> Iterator[Trial]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lanelab.analysis.results.dissection import WITHIN, tshark_fields
 from lanelab.analysis.results.export import place_of
 from lanelab.analysis.results.export_tables import Kind, Row, arrow_table
+from lanelab.analysis.results.first_packets import first_capture
 from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.refusals import refusals
@@ -42,11 +43,16 @@ capture.close()
 
 
 def capture_of(folder: Path, trial: int) -> Path:
-    """Return the client's capture. InputError where the trial has none."""
-    capture = unchanged_artifacts(folder, trial, (CAPTURE,)) / CAPTURE
-    if not capture.is_file():
+    """Return the client's capture, of a load that of its first packets. InputError where the trial has none."""
+    capture = _kept(folder, trial)
+    if capture is None:
         raise InputError(f"trial {trial} has no capture of the client", "Captures are off, or its files were removed")
     return capture
+
+
+def _kept(folder: Path, trial: int) -> Path | None:
+    whole = unchanged_artifacts(folder, trial, (CAPTURE,)) / CAPTURE
+    return whole if whole.is_file() else first_capture(folder, trial)
 
 
 def began_us(record: TrialRecord) -> float | None:
@@ -78,8 +84,8 @@ def packets_of_run(run: Run, chosen: "Expression | None") -> "pyarrow.Table":
 
     tables, refused = [], refusals(run)
     for trial in run.trials:
-        capture = unchanged_artifacts(run.folder, trial.number, (CAPTURE,)) / CAPTURE
-        if capture.is_file():
+        capture = _kept(run.folder, trial.number)
+        if capture is not None:
             packets = packets_table(capture, read_record(run.folder, trial.number), chosen)
             place = place_of(trial, refused)
             columns = {name: pa.array([value] * len(packets)) for name, value in place.items()}

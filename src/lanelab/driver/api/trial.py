@@ -11,6 +11,7 @@ from lanelab.analysis.results import axes
 from lanelab.analysis.results import model as results
 from lanelab.analysis.results.export_files import HAR
 from lanelab.analysis.results.film import FILMSTRIP, SCREENSHOT, Film, film_of
+from lanelab.analysis.results.first_packets import as_pcapng, unpacked
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.model import Section
 from lanelab.analysis.results.load_view import CAPTURE, load_view, timeline_of
@@ -206,7 +207,7 @@ class Trial:
     def key_log(self) -> str:
         """Return the TLS keys of its capture in the format of SSLKEYLOGFILE, for programs that do not find them in it.
         Empty where nothing was encrypted."""
-        return key_log(gzip.decompress(self._capture().read_bytes()))
+        return key_log(as_pcapng(unpacked(self._capture())))
 
     def _capture(self) -> Path:
         return captures.capture_of(self.folder, self.number)

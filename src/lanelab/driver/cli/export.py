@@ -30,7 +30,7 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, series:
     Failed trials are in csv, json and parquet, with their status. What the columns are: docs/reference/json.md
 
     har: for DevTools and what else reads HAR 1.2. pcapng: for Wireshark, decrypted, with a key log beside it for
-    programs that look for one. trace: for Perfetto and DevTools.
+    programs that look for one; of a load of a server its first packets. trace: for Perfetto and DevTools.
 
     \b
     Examples:
@@ -50,7 +50,8 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, series:
     if not run.loads_pages and (kind in ("har", "trace") or requests):
         what = "it means nothing for a load of a server, which has no request of a browser"
         key = "--requests" if requests else f"--format {kind}"
-        raise InputError(what, "Write --format csv, parquet or json", key=key)
+        remedy = "Leave it out" if requests else "Write --format csv, parquet, json or pcapng"
+        raise InputError(what, remedy, key=key)
     if kind in OF_FILES:
         _export_files(run, OF_FILES[kind], output or Path(f"{run.folder.resolve().name}-{kind}"), median=median)
     elif kind == "json":
@@ -81,5 +82,7 @@ def _export_json(run: Run, output: Path | None, *, requests: bool) -> None:
 def _export_files(run: Run, kind: exports.Kind, folder: Path, *, median: bool) -> None:
     exported = run.export_files(kind, folder, median=median)
     note(f"{counted(len(exported.files), 'file')} written to {folder}")
+    if kind == "pcapng" and not run.loads_pages and exported.files:
+        note("a load of a server keeps its first packets alone: the beginnings of its connections")
     if exported.lacking:
         note(f"{counted(exported.lacking, 'trial')} without a {CALLED[kind]} in the run folder")

@@ -1,9 +1,16 @@
-"""lanelab packets: the packets of a trial's requests, by Wireshark's dissectors."""
+"""lanelab packets: the packets of a trial's requests, by Wireshark's dissectors; of a load its first packets."""
 
 import click
 
 from lanelab.driver.api.opened_run import Run, open_run
-from lanelab.driver.api.request_packets import PacketLine, RequestSummary, median_trial, request_packets
+from lanelab.driver.api.request_packets import (
+    FirstPackets,
+    PacketLine,
+    RequestSummary,
+    first_packets,
+    median_trial,
+    request_packets,
+)
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.completions import complete_cell, complete_trial
@@ -27,6 +34,8 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
     Reads the client's capture with tshark. RUN is a folder, the name of a run in ./runs, or `latest`.
     What is shown, and what a shared packet is: docs/reference/packets.md
 
+    A load of a server keeps its first packets alone. Of these it shows the connections.
+
     \b
     Examples:
       lanelab packets latest --trial 12
@@ -37,7 +46,11 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
     if (trial is None) == (cell is None):
         raise InputError("name a trial or a cell, and not both", "Write --trial N, or --cell CELL")
     run = open_run(name)
-    packets_of = request_packets(run, trial or _median_trial(run, cell or ""))
+    number = trial or _median_trial(run, cell or "")
+    if not run.loads_pages:
+        _load(run, number, request, as_json=as_json)
+        return
+    packets_of = request_packets(run, number)
     if request is None:
         every = packets_of.overview()
         if as_json:
@@ -58,6 +71,35 @@ def _median_trial(run: Run, name: str) -> int:
     trial = median_trial(run, name)
     note(f"{trial.cell}: its median is trial {trial.number}")
     return trial.number
+
+
+def _load(run: Run, number: int, request: int | None, *, as_json: bool) -> None:
+    if request is not None:
+        what = "it means nothing for a load of a server, which keeps no requests one by one"
+        raise InputError(what, "Leave it out: the connections of its first packets are shown", key="--request")
+    first = first_packets(run, number)
+    if as_json:
+        print_json(first.to_json())
+        return
+    _connections(first)
+    note(f"the first {first.packets} packets of the load; times are from the first of them")
+    if first.incomplete:
+        note(f"a part of them could not be read: {first.incomplete}")
+    note(f"each packet: lanelab export {run.folder} --format pcapng, and Wireshark")
+
+
+def _connections(first: FirstPackets) -> None:
+    rows = []
+    for each in first.connections:
+        handshake = "" if each.handshake_ms is None else f"{each.handshake_ms:.1f}"
+        whole = "yes" if each.handshake else "no"
+        times = (f"{each.first_ms:.1f}", f"{each.last_ms:.1f}")
+        spoken = (each.spoken or "", each.tls or "", whole, handshake)
+        where = (str(each.client_port), f"{each.server}:{each.server_port}", each.over)
+        rows.append((*where, *spoken, *times, str(each.packets), str(each.bytes)))
+    names = ("port", "server", "over", "spoken", "TLS", "handshake")
+    numbers = ("round trip ms", "first ms", "last ms", "packets", "bytes")
+    console().print(table((*names, *numbers), rows, right=("port", *numbers)))
 
 
 def _overview(every: list[RequestSummary], shared: int) -> None:
