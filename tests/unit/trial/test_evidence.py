@@ -104,10 +104,14 @@ def named(way: Way) -> str:
     return text
 
 
+# Records from before these were kept have to be readable.
+CAME_LATER = {"held_us", "by_program", "ahead_bytes", "datagrams"}
+
+
 def keys(name: str) -> list[Way]:
     """Keys of mappings; of each list the first member's will do."""
     first = [way for way in ways(good(name)) if all(step == 0 for step in way if isinstance(step, int))]
-    return [way for way in first if isinstance(way[-1], str)]
+    return [way for way in first if isinstance(way[-1], str) and way[-1] not in CAME_LATER]
 
 
 @pytest.mark.parametrize("name", GOOD)

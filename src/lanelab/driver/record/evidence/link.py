@@ -1,5 +1,6 @@
 """What the captures of a trial tell of its link. Measured without knowing what was asked for: judges compare it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
@@ -12,6 +13,18 @@ class RoundTrip(Coded):
     us: int
     up_bytes: int  # of the two frames
     down_bytes: int
+    # Of `us`, how long the answer was held back on purpose, as who sent it says (QUIC). 0 too where nobody says it, and
+    # in a record from before this was kept.
+    held_us: int = 0
+    by_program: bool = False  # that answered (QUIC), and not a kernel; False in such a record, too
+    # Of all frames that the client sent shortly before, which the packet may have waited for; 0 in such a record, too.
+    ahead_bytes: int = 0
+
+    @classmethod
+    def decoded(cls, data: object) -> "RoundTrip":
+        """Return it, also from a record that lacks what came later."""
+        whole = {"held_us": 0, "by_program": False, "ahead_bytes": 0, **data} if isinstance(data, Mapping) else data
+        return super(RoundTrip, cls).decoded(whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +64,9 @@ class Losses(Coded):
 class LinkEvidence(Coded):
     """Down is towards the client. What arrives at the server is known from a capture there only."""
 
-    round_trips: tuple[RoundTrip, ...]  # the quickest handshake, then the quickest of small and of large packets
+    # The quickest handshake, then the quickest of small and of large packets; of each also the one that was quickest
+    # without the time for which its answer was held back, where that is another.
+    round_trips: tuple[RoundTrip, ...]
     down: Arrivals
     up: Arrivals | None
     window_down: Windows

@@ -15,7 +15,7 @@ SHORTEST = 6
 ALERT, HANDSHAKE = 0x15, 0x16
 TLS_RECORDS = (ALERT, HANDSHAKE)  # that a side may begin with
 CLIENT_HELLO, SERVER_HELLO = 1, 2
-NAME, ALPN, PRE_SHARED_KEY, EARLY_DATA = 0, 16, 41, 42  # extensions of a hello
+NAME, ALPN, PRE_SHARED_KEY, EARLY_DATA, OF_QUIC = 0, 16, 41, 42, 57  # extensions of a hello
 ENCRYPTED_EXTENSIONS = 8  # what a server of TLS 1.3 says behind its hello
 MESSAGE_HEAD = 4  # bytes: type and length
 TLS13_SUITES = 0x13  # the first byte of the cipher suites that only TLS 1.3 has
@@ -35,6 +35,7 @@ class Hello:
     random: bytes = b""
     name: str | None = None  # of the server, as the client asks for it
     early: bool | None = None  # data may come, or was taken, before the handshake has ended
+    of_quic: bytes | None = None  # the transport parameters of QUIC; None: they are not there
 
 
 def protocol(data: bytes) -> str | None:
@@ -99,7 +100,8 @@ def _with_extensions(hello: Hello, rest: bytes) -> Hello:
 
     offered = tuple(_names(extensions[ALPN])) if ALPN in extensions else () if whole else None
     name = extensions.get(NAME, b"")[5:].decode(errors="replace") or None  # after the list's, its kind, its length
-    return replace(hello, alpn=offered, has_key=has(PRE_SHARED_KEY), name=name, early=has(EARLY_DATA))
+    known = replace(hello, alpn=offered, has_key=has(PRE_SHARED_KEY), name=name, early=has(EARLY_DATA))
+    return replace(known, of_quic=extensions.get(OF_QUIC))
 
 
 def is_whole(data: bytes) -> bool:

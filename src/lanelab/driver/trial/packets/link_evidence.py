@@ -6,7 +6,7 @@ server's capture adds when those came out. Nothing here compares anything with w
 
 import itertools
 import statistics
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,12 +16,14 @@ from lanelab.driver.record.evidence.link import Arrivals, LinkEvidence, Losses, 
 from lanelab.driver.trial.packets.crossing import crossing
 from lanelab.driver.trial.packets.emulation import beyond_by_server, queue_drops
 from lanelab.driver.trial.packets.losses import losses_down, losses_up
-from lanelab.driver.trial.packets.quic_timeline import RoundTripNs, round_trips
+from lanelab.driver.trial.packets.packet_fields import RoundTripNs
+from lanelab.driver.trial.packets.quic_timeline import round_trips
 from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
 from lanelab.driver.trial.packets.timeline import ACK, FIN, SYN, Packet, Stream, Timeline
 
 BLOCKS, SMALLEST_BLOCK = 24, 8  # how many parts of all arrivals, and of how many frames at least
 SMALL_FRAME, LARGE_FRAME = 150, 500  # bytes: acknowledgements and handshakes; requests
+SHORTLY_NS = 5_000_000  # a client's flights are as short
 FULL_FRAME = 0.9  # of the largest
 LIKE = 1.15  # times between frames up to this much apart are alike
 FEWEST_ALIKE = 20
@@ -42,7 +44,7 @@ def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> Link
     both = [*everything, *(packet for each in client.quic for packet in each.stream.packets)]
     syns = [packet for packet in everything if packet.flags & SYN and packet.mss is not None]
     return LinkEvidence(
-        round_trips=_quickest(trips),
+        round_trips=_quickest(_behind(trips, frames_of(client, up=True))),
         down=_arrivals(client, link, up=False),
         up=_arrivals(server, link, up=True) if server else None,
         window_down=_windows(client.streams, rtts, up=False),
@@ -96,8 +98,8 @@ class Rtts:
         quickest: dict[int, int] = {}
         for address, trips in by_address.items():
             wanted = link.to_address(address).rtt.ns
-            for ns, *_ in trips:
-                quickest[wanted] = min(ns, quickest.get(wanted, ns))
+            for trip in trips:
+                quickest[wanted] = min(trip.took_ns, quickest.get(wanted, trip.took_ns))
         return cls(link, quickest)
 
     def of_stream(self, stream: Stream) -> int:
@@ -126,18 +128,34 @@ def _round_trips(stream: Stream) -> Iterator[RoundTripNs]:
             if request is not None:
                 shake = bool(request.flags & SYN)
                 took = packet.at_ns - request.at_ns
-                yield took, request.frame_bytes, packet.frame_bytes, shake, request.at_ns
+                yield RoundTripNs(took, request.frame_bytes, packet.frame_bytes, shake, request.at_ns)
             waiting = {end: each for end, each in waiting.items() if (end - packet.ack) & NUMBERS < HALF}
 
 
+def _behind(trips: Sequence[RoundTripNs], frames: Sequence[tuple[int, int]]) -> list[RoundTripNs]:
+    """Return each with what the client had sent shortly before: on a slow link the packet waited for that, as the end
+    of QUIC's handshake does for a datagram that is filled up to 1,200 bytes."""
+    times, sizes = [at_ns for at_ns, _ in frames], [0, *itertools.accumulate(size for _, size in frames)]
+    places = [(bisect_left(times, trip.sent_ns - SHORTLY_NS), bisect_left(times, trip.sent_ns)) for trip in trips]
+    return [
+        trip._replace(ahead_bytes=sizes[last] - sizes[first]) for trip, (first, last) in zip(trips, places, strict=True)
+    ]
+
+
 def _quickest(trips: Sequence[RoundTripNs]) -> tuple[RoundTrip, ...]:
+    later = [trip for trip in trips if not trip.shakes]
     kinds = (
-        [trip for trip in trips if trip[3]],
-        [trip for trip in trips if not trip[3] and trip[1] < SMALL_FRAME],
-        [trip for trip in trips if not trip[3] and SMALL_FRAME <= trip[1] < LARGE_FRAME],
-        [trip for trip in trips if not trip[3] and trip[1] >= LARGE_FRAME],
+        [trip for trip in trips if trip.shakes],
+        [trip for trip in later if trip.up_bytes < SMALL_FRAME],
+        [trip for trip in later if SMALL_FRAME <= trip.up_bytes < LARGE_FRAME],
+        [trip for trip in later if trip.up_bytes >= LARGE_FRAME],
     )
-    return tuple(RoundTrip(best[0] // 1000, best[1], best[2]) for best in map(min, filter(None, kinds)))
+    best = [trip for kind in kinds if kind for trip in (min(kind), min(kind, key=_not_held_ns))]
+    return tuple(trip.evidence for trip in dict.fromkeys(best))
+
+
+def _not_held_ns(trip: RoundTripNs) -> int:
+    return trip.took_ns - trip.held_ns
 
 
 # --- arrivals

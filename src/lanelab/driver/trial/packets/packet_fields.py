@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lanelab.driver.record.evidence.link import RoundTrip
+
+NS_PER_US = 1000
+
 
 class Seen(NamedTuple):
     """The time and the way of a frame."""
@@ -11,6 +15,25 @@ class Seen(NamedTuple):
     at_ns: int
     up: bool
     frame_bytes: int
+
+
+class RoundTripNs(NamedTuple):
+    """A packet from the client and its first answer."""
+
+    took_ns: int
+    up_bytes: int  # of the two frames
+    down_bytes: int
+    shakes: bool  # it begins a connection
+    sent_ns: int
+    held_ns: int = 0  # of that, how long the server held the answer back on purpose, as it says
+    by_program: bool = False  # that answered, and not a kernel
+    ahead_bytes: int = 0  # of frames that the client sent shortly before
+
+    @property
+    def evidence(self) -> RoundTrip:
+        """Return it as records have it."""
+        us, held_us = self.took_ns // NS_PER_US, self.held_ns // NS_PER_US
+        return RoundTrip(us, self.up_bytes, self.down_bytes, held_us, self.by_program, self.ahead_bytes)
 
 
 class Packet(NamedTuple):

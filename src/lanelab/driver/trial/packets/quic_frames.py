@@ -37,6 +37,7 @@ class Frame(NamedTuple):
     acknowledged: tuple[tuple[int, int], ...] = ()  # packet numbers, from and to, the newest first
     fin: bool = False
     id: bytes = b""  # a new connection id
+    held: int = 0  # how long an acknowledgement was held back, in the unit that its sender named
 
 
 def number(data: bytes, at: int) -> tuple[int, int]:
@@ -109,7 +110,7 @@ def _stream(kind: int, data: bytes, at: int) -> tuple[Frame, int]:
 
 def _ack(kind: int, data: bytes, at: int) -> tuple[Frame, int]:
     largest, at = number(data, at)
-    _, at = number(data, at)  # its delay
+    held, at = number(data, at)
     count, at = number(data, at)
     first, at = number(data, at)
     smallest = largest - first
@@ -124,7 +125,22 @@ def _ack(kind: int, data: bytes, at: int) -> tuple[Frame, int]:
         ranges.append((smallest, newest))
     for _ in range(3 if kind == ACKS[1] else 0):
         _, at = number(data, at)
-    return Frame(kind, acknowledged=tuple(ranges)), at
+    return Frame(kind, acknowledged=tuple(ranges), held=held), at
+
+
+def parameter(parameters: bytes, name: int, usual: int) -> int | None:
+    """Return a transport parameter that is a number (RFC 9000, 18); `usual`: what holds where it is not named. None:
+    these are no parameters."""
+    at = 0
+    try:
+        while at < len(parameters):
+            named, at = number(parameters, at)
+            value, at = _counted(parameters, at)
+            if named == name:
+                return number(value, 0)[0]
+    except Broken:
+        return None
+    return usual
 
 
 def _counted(data: bytes, at: int) -> tuple[bytes, int]:

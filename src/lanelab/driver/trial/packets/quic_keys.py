@@ -25,6 +25,8 @@ SAMPLE, TAG, IV = 16, 16, 12  # bytes
 SAMPLE_AT = 4  # behind the place at which the packet number begins
 LONG = 0x80
 LONG_BITS, SHORT_BITS = 0x0F, 0x1F  # of the first byte, that are masked
+LONG_RESERVED, SHORT_RESERVED = 0x0C, 0x18  # of these, that are never set
+FARTHEST = 1 << 14  # between the numbers of two packets of which nothing but these is known
 
 
 class Opened(NamedTuple):
@@ -53,6 +55,33 @@ class Keys:
 
     def open(self, packet: bytes, number_at: int) -> Opened | None:
         """The packet, whose number begins there; None where these are not its keys, or it is damaged."""
+        in_clear = self._in_clear(packet, number_at)
+        if in_clear is None:
+            return None
+        head, number = in_clear
+        nonce = (self._iv ^ number).to_bytes(IV)
+        try:
+            payload = self._aead.decrypt(nonce, packet[len(head) :], head)
+        except (InvalidTag, ValueError):
+            return None
+        self.largest = max(self.largest, number)
+        return Opened(number, payload)
+
+    def number(self, packet: bytes, number_at: int) -> int:
+        """Return the number of a packet whose end is not there, so that nothing proves it but that it is like those
+        before; -1: too little of it is there, or it is not like them."""
+        in_clear = self._in_clear(packet, number_at)
+        if in_clear is None:
+            return -1
+        head, number = in_clear
+        if head[0] & (LONG_RESERVED if packet[0] & LONG else SHORT_RESERVED) or abs(number - self.largest) > FARTHEST:
+            return -1
+        self.largest = max(self.largest, number)
+        return number
+
+    def _in_clear(self, packet: bytes, number_at: int) -> tuple[bytes, int] | None:
+        """Return the header without its mask, with the number at its end, and that number whole; None: too little is
+        there."""
         sample = packet[number_at + SAMPLE_AT : number_at + SAMPLE_AT + SAMPLE]
         if len(sample) < SAMPLE:
             return None
@@ -60,15 +89,8 @@ class Keys:
         first = packet[0] ^ mask[0] & (LONG_BITS if packet[0] & LONG else SHORT_BITS)
         length = (first & 3) + 1
         short = int.from_bytes(packet[number_at : number_at + length]) ^ int.from_bytes(mask[1 : 1 + length])
-        number = whole_number(short, length * 8, self.largest)
         head = bytes([first]) + packet[1:number_at] + short.to_bytes(length)
-        nonce = (self._iv ^ number).to_bytes(IV)
-        try:
-            payload = self._aead.decrypt(nonce, packet[number_at + length :], head)
-        except (InvalidTag, ValueError):
-            return None
-        self.largest = max(self.largest, number)
-        return Opened(number, payload)
+        return head, whole_number(short, length * 8, self.largest)
 
     def renewed(self, secret: bytes, version: int, suite: int) -> "Keys":
         """Return those that follow on these in a connection: headers keep theirs."""

@@ -1,22 +1,36 @@
 """One QUIC connection, opened as far as its keys are known: Initials always, the rest with the secrets that a client
 logged. Pure, but for what it remembers.
 
+Where a capture keeps the beginning of each datagram alone (a snap length), the packets that are whole open: most
+acknowledgements are. The client's hello does not, so nobody knows which of the logged secrets are this connection's:
+those that open a packet. Of a packet that is cut, its number can be read with keys that have opened others.
+
 docs/reference/packets.md says what is made of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from lanelab.driver.trial.packets.first_bytes import Hello, hello_message, message_length
 from lanelab.driver.trial.packets.quic import FIXED, LONG, NEGOTIATION, Kind, read_head
-from lanelab.driver.trial.packets.quic_frames import CRYPTO, NEW_CONNECTION_ID, Broken, Frame, frames, number
+from lanelab.driver.trial.packets.quic_frames import (
+    CRYPTO,
+    NEW_CONNECTION_ID,
+    Broken,
+    Frame,
+    frames,
+    number,
+    parameter,
+)
 from lanelab.driver.trial.packets.quic_keys import AES_128, AES_256, CHACHA, Keys, Opened, initial_keys, next_secret
 from lanelab.driver.trial.packets.secrets import Secrets
 
 ONE_RTT = 4  # beside the kinds of long headers
 MOST_CRYPTO = 64 * 1024  # bytes of a handshake
 MOST_PIECES = 256
-FINISHED, ENCRYPTED_EXTENSIONS = 20, 8  # messages of TLS
+MOST_TRIED = 64  # packets that are tried with everybody's secrets
+ENCRYPTED_EXTENSIONS = 8  # a message of TLS
+ACK_DELAY_EXPONENT, USUAL_EXPONENT, LARGEST_EXPONENT = 0x0A, 3, 20  # a transport parameter (RFC 9000, 18.2)
 SUITES = (AES_128, AES_256, CHACHA)
 SECRET_NAMES = {  # of kind and direction (up)
     (Kind.ZERO_RTT, True): "CLIENT_EARLY_TRAFFIC_SECRET",
@@ -28,15 +42,17 @@ SECRET_NAMES = {  # of kind and direction (up)
 
 
 class Packet(NamedTuple):
-    """One packet of a datagram. `number` -1 and no frames: it could not be opened."""
+    """One packet of a datagram. `number` -1 and no frames: it could not be opened. Of one whose end was not captured
+    nothing is known but its number."""
 
     kind: int
     number: int
     frames: tuple[Frame, ...]
+    is_cut: bool = False
 
     @property
     def is_open(self) -> bool:
-        return self.number >= 0
+        return self.number >= 0 and not self.is_cut
 
 
 class Crypto:
@@ -73,6 +89,9 @@ class Session:
         self._secrets, self._whole = secrets, whole
         self._keys: dict[tuple[int, bool], Keys] = {}
         self._renewed: dict[bool, bytes] = {}  # the newest secrets of applications
+        self._random: bytes | None = None  # of the client's hello, by which its secrets are logged; once one has opened
+        self._suite = 0  # that opened it
+        self._tried = 0
         self._initial: dict[int, tuple[Keys, Keys] | None] = {}  # by version
         self._first_id = b""
         self._crypto: dict[tuple[int, bool], Crypto] = {}
@@ -99,10 +118,15 @@ class Session:
                 return hello_message(message)
         return None
 
-    def finished(self, *, up: bool) -> bool:
-        """Return whether that side's last word of the handshake is there."""
-        crypto = self._crypto.get((Kind.HANDSHAKE, up))
-        return any(message[0] == FINISHED for message in crypto.messages()) if crypto else False
+    @property
+    def held_unit_us(self) -> int | None:
+        """Return the unit in which the server says how long it held an acknowledgement back; None: its parameters are
+        not known."""
+        answered = self.answer
+        if answered is None or answered.of_quic is None:
+            return None
+        exponent = parameter(answered.of_quic, ACK_DELAY_EXPONENT, USUAL_EXPONENT)
+        return None if exponent is None or exponent > LARGEST_EXPONENT else 1 << exponent
 
     def _hello(self, *, up: bool) -> Hello | None:
         if up not in self._hellos:
@@ -116,22 +140,22 @@ class Session:
 
     # --- packets
 
-    def take(self, payload: bytes, *, up: bool) -> list[Packet]:
-        """Return the packets of one datagram."""
+    def take(self, payload: bytes, *, up: bool, cut: bool = False) -> list[Packet]:
+        """Return the packets of one datagram. `cut`: its end was not captured."""
         packets: list[Packet] = []
         at = 0
         try:
             while at < len(payload):
                 if not payload[at] & LONG:
-                    packets += self._short(payload[at:], up=up)
+                    packets += self._short(payload[at:], up=up, cut=cut)
                     break
-                packet, at = self._long(payload, at, up=up)
+                packet, at = self._long(payload, at, up=up, cut=cut)
                 packets += packet
         except Broken:
             pass
         return packets
 
-    def _long(self, data: bytes, at: int, *, up: bool) -> tuple[list[Packet], int]:
+    def _long(self, data: bytes, at: int, *, up: bool, cut: bool) -> tuple[list[Packet], int]:
         head = read_head(data[at:])
         if head is None or head.kind is None:
             raise Broken
@@ -148,16 +172,26 @@ class Session:
             place += token
         length, place = number(data, place)
         end = place + length
-        packet = self._open(head.kind, data[at : min(end, len(data))], place - at, up=up)
-        return [packet], end
+        if end > len(data):
+            numbered = self._numbered(head.kind, data[at:], place - at, up=up)
+            return [numbered if cut else Packet(head.kind, -1, ())], end
+        return [self._open(head.kind, data[at:end], place - at, up=up)], end
 
-    def _short(self, data: bytes, *, up: bool) -> list[Packet]:
+    def _short(self, data: bytes, *, up: bool, cut: bool) -> list[Packet]:
         if not data[0] & FIXED:
             return []
         if not self._whole:
             return [Packet(ONE_RTT, -1, ())]
         lengths = {len(each) for each in self.ids[up] if data[1:].startswith(each)}
-        return [self._open(ONE_RTT, data, 1 + max(lengths), up=up)] if lengths else [Packet(ONE_RTT, -1, ())]
+        if not lengths:
+            return [Packet(ONE_RTT, -1, ())]
+        read = self._numbered if cut else self._open
+        return [read(ONE_RTT, data, 1 + max(lengths), up=up)]
+
+    def _numbered(self, kind: int, packet: bytes, number_at: int, *, up: bool) -> Packet:
+        """Return what is known of a packet whose end was not captured."""
+        keys = self._initials(up=up) if kind == Kind.INITIAL else self._proven(kind, up=up)
+        return Packet(kind, keys.number(packet, number_at) if keys else -1, (), is_cut=True)
 
     def _open(self, kind: int, packet: bytes, number_at: int, *, up: bool) -> Packet:
         opened = self._opened(kind, packet, number_at, up=up)
@@ -176,41 +210,74 @@ class Session:
 
     def _opened(self, kind: int, packet: bytes, number_at: int, *, up: bool) -> Opened | None:
         if kind == Kind.INITIAL:
-            if self.version not in self._initial:
-                self._initial[self.version] = initial_keys(self._first_id, self.version)
-            pair = self._initial[self.version]
-            return pair[0 if up else 1].open(packet, number_at) if pair else None
+            initial = self._initials(up=up)
+            return initial.open(packet, number_at) if initial else None
         keys = self._keys.get((kind, up))
         if keys is None:
             return self._first_opened(kind, packet, number_at, up=up)
         opened = keys.open(packet, number_at)
         return opened or (self._after_renewal(packet, number_at, up=up) if kind == ONE_RTT else None)
 
+    def _initials(self, *, up: bool) -> Keys | None:
+        """Return the keys of Initials, which whoever sees the first can make; None: of an unknown version."""
+        if self.version not in self._initial:
+            self._initial[self.version] = initial_keys(self._first_id, self.version)
+        pair = self._initial[self.version]
+        return pair[0 if up else 1] if pair else None
+
     def _first_opened(self, kind: int, packet: bytes, number_at: int, *, up: bool) -> Opened | None:
         """Open a packet with the secret that the client logged, if it did."""
-        hello, name = self.client_hello, SECRET_NAMES.get((kind, up))
-        secret = self._secrets.get(hello.random, {}).get(name or "") if hello else None
-        if secret is None:
-            return None
-        for suite in self._suites():
-            keys = Keys(secret, self.version, suite)
-            opened = keys.open(packet, number_at)
-            if opened is not None:
-                self._keys[kind, up] = keys
-                self._renewed[up] = secret
-                return opened
+        for random in self._randoms():
+            secret = self._secret(random, kind, up=up)
+            if secret is None:
+                continue
+            for suite in self._suites():
+                keys = Keys(secret, self.version, suite)
+                opened = keys.open(packet, number_at)
+                if opened is not None:
+                    self._random = random
+                    self._suite = self._suite if kind == Kind.ZERO_RTT else suite  # early data may have another
+                    self._keep(keys, secret, kind, up=up)
+                    return opened
         return None
+
+    def _proven(self, kind: int, *, up: bool) -> Keys | None:
+        """Return the keys of a level, as soon as a secret of the same hello has opened a packet."""
+        if (kind, up) not in self._keys and self._random and self._suite and kind != Kind.ZERO_RTT:
+            secret = self._secret(self._random, kind, up=up)
+            if secret is not None:
+                self._keep(Keys(secret, self.version, self._suite), secret, kind, up=up)
+        return self._keys.get((kind, up))
+
+    def _keep(self, keys: Keys, secret: bytes, kind: int, *, up: bool) -> None:
+        self._keys[kind, up] = keys
+        if kind == ONE_RTT:
+            self._renewed[up] = secret
+
+    def _secret(self, random: bytes, kind: int, *, up: bool) -> bytes | None:
+        return self._secrets.get(random, {}).get(SECRET_NAMES.get((kind, up), ""))
+
+    def _randoms(self) -> Iterable[bytes]:
+        """Return the random numbers of the hello that may be this connection's."""
+        hello = self.client_hello
+        if hello is not None:
+            return (hello.random,)
+        if self._random is not None:
+            return (self._random,)
+        if not self._whole or self._tried >= MOST_TRIED:
+            return ()
+        self._tried += 1
+        return self._secrets
 
     def _suites(self) -> tuple[int, ...]:
         """What the server chose; of early data the choice is of the connection before."""
         answered = self.server_hello
-        chosen = int.from_bytes(answered.cipher) if answered else 0
+        chosen = int.from_bytes(answered.cipher) if answered else self._suite
         return (chosen,) if chosen in SUITES else SUITES
 
     def _after_renewal(self, packet: bytes, number_at: int, *, up: bool) -> Opened | None:
         """Return the next of an application's keys; for its header the first ones go on."""
-        old, answered = self._keys[ONE_RTT, up], self.server_hello
-        suite = int.from_bytes(answered.cipher) if answered else AES_128
+        old, suite = self._keys[ONE_RTT, up], self._suites()[0]
         secret = next_secret(self._renewed[up], self.version, suite)
         keys = old.renewed(secret, self.version, suite)
         opened = keys.open(packet, number_at)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lanelab.driver.trial.packets.packet_fields import Packet, Seen, Stream
+from lanelab.driver.trial.packets.packet_fields import Packet, RoundTripNs, Seen, Stream
 from lanelab.driver.trial.packets.quic import Kind
 from lanelab.driver.trial.packets.quic_frames import STREAMS
 from lanelab.driver.trial.packets.quic_session import ONE_RTT, Session
@@ -19,9 +19,7 @@ from lanelab.driver.trial.packets.secrets import Secrets
 LONGEST_ACKNOWLEDGEMENT = 100  # bytes of a datagram
 FLIGHT_NS = 5_000_000  # datagrams of one hello are sent so close together; one that is sent again comes much later
 KINDS_OF_STREAMS = 4  # the first are those of requests: begun by the client, in both directions
-
-# How long, bytes of the frames up and down, whether it was a handshake, when the client sent it.
-RoundTripNs = tuple[int, int, int, bool, int]
+NS_PER_US = 1000
 
 
 class Piece(NamedTuple):
@@ -45,9 +43,10 @@ class QuicPacket(NamedTuple):
     up: bool
     frame_bytes: int
     kind: int
-    number: int  # -1: it could not be opened, and nothing more is known of it
+    number: int  # -1: it could not be opened, and nothing more is known of it. Of one that was cut nothing else is
     acknowledged: tuple[tuple[int, int], ...]
     pieces: tuple[Piece, ...]
+    held: int = 0  # how long its acknowledgement was held back, in the unit that its sender named
 
 
 @dataclass(slots=True)
@@ -58,12 +57,12 @@ class QuicStream:
     session: Session
     packets: list[QuicPacket] = field(default_factory=list)
 
-    def take(self, seen: Seen, payload: bytes, ip_id: int) -> None:
-        """Take one datagram."""
-        opened = self.session.take(payload, up=seen.up)
+    def take(self, seen: Seen, payload: bytes, length: int, ip_id: int) -> None:
+        """Take one datagram; `payload` is what was captured of its `length` bytes."""
+        opened = self.session.take(payload, up=seen.up, cut=len(payload) < length)
         packets = [_packet(seen, each) for each in opened]
         self.packets += packets
-        carried = _carried(opened, packets, len(payload))
+        carried = _carried(opened, packets, length)
         self.stream.packets.append(Packet(*seen, 0, 0, carried, 0, 0, ip_id, None, None, sacks=False))
 
     @property
@@ -71,12 +70,6 @@ class QuicStream:
         """Return when the client first sent what may be a request."""
         ready = (each.at_ns for each in self.packets if each.up and each.kind in (Kind.ZERO_RTT, ONE_RTT))
         return next(ready, None)
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether all that came of the application could be opened."""
-        packets = [each for each in self.packets if each.kind == ONE_RTT]
-        return bool(packets) and all(each.number >= 0 for each in packets)
 
 
 def opening(client: tuple[str, int], server: tuple[str, int], secrets: Secrets) -> QuicStream:
@@ -90,7 +83,8 @@ def _packet(seen: Seen, opened: Opened) -> QuicPacket:
         for frame in opened.frames
         if frame.kind in STREAMS
     )
-    return QuicPacket(*seen, opened.kind, opened.number, ranges, pieces)
+    held = next((frame.held for frame in opened.frames if frame.acknowledged), 0)
+    return QuicPacket(*seen, opened.kind, opened.number, ranges, pieces, held)
 
 
 def _carried(opened: Iterable[Opened], packets: Iterable[QuicPacket], length: int) -> int:
@@ -101,38 +95,47 @@ def _carried(opened: Iterable[Opened], packets: Iterable[QuicPacket], length: in
     return length if length > LONGEST_ACKNOWLEDGEMENT else 0
 
 
-def round_trips(connection: QuicStream) -> Iterable[RoundTripNs]:
+def round_trips(connection: QuicStream) -> list[RoundTripNs]:
     """Return the round trips of packets from the client, each until its first acknowledgement. Numbers are used once,
-    so each acknowledgement names one packet. Where no packet could be opened (a snap length), return that of the
-    handshake alone."""
-    if not any(packet.up and packet.number >= 0 for packet in connection.packets):
-        return _handshake(connection.stream.packets)
-    return _acknowledged(connection.packets)
+    so each acknowledgement names one packet. Where none of an Initial can be read (of a short snap length, say), there
+    is that of the handshake's beginning; but not where the client said its hello again, if anything else is known:
+    nobody knows which of the two was answered."""
+    trips = list(_acknowledged(connection))
+    if not any(trip.shakes for trip in trips):
+        trips += _handshake(connection.stream.packets, alone=not trips)
+    return trips
 
 
-def _handshake(datagrams: Sequence[Packet]) -> Iterator[RoundTripNs]:
+def _handshake(datagrams: Sequence[Packet], *, alone: bool) -> Iterator[RoundTripNs]:
     """Yield the round trip from the client's first datagram to the server's. A server that has more to say than an
     acknowledgement has read the whole hello, which may be in several datagrams."""
     first = next(iter(datagrams), None)
     answer = next((each for each in datagrams if not each.up), None)
     if first is None or answer is None or not first.up:
         return
-    until = min(first.at_ns + FLIGHT_NS, answer.at_ns)
-    hello = sum(each.frame_bytes for each in datagrams if each.up and each.at_ns <= until)
-    up_bytes = first.frame_bytes if answer.frame_bytes <= LONGEST_ACKNOWLEDGEMENT else hello
-    yield answer.at_ns - first.at_ns, up_bytes, answer.frame_bytes, True, first.at_ns
+    before = [each for each in datagrams if each.up and each.at_ns <= answer.at_ns]
+    hello = [each for each in before if each.at_ns <= first.at_ns + FLIGHT_NS]
+    if len(before) > len(hello) and not alone:
+        return
+    whole = sum(each.frame_bytes for each in hello)
+    up_bytes = first.frame_bytes if answer.frame_bytes <= LONGEST_ACKNOWLEDGEMENT else whole
+    sizes = up_bytes, answer.frame_bytes
+    yield RoundTripNs(answer.at_ns - first.at_ns, *sizes, True, first.at_ns, by_program=True)
 
 
-def _acknowledged(packets: Sequence[QuicPacket]) -> Iterator[RoundTripNs]:
+def _acknowledged(connection: QuicStream) -> Iterator[RoundTripNs]:
+    """Yield those of packets whose numbers are known. Only acknowledgements of the application's packets may be held
+    back, and say for how long."""
+    unit_ns = (connection.session.held_unit_us or 0) * NS_PER_US
     sent: dict[tuple[int, int], QuicPacket] = {}
-    for packet in packets:
+    for packet in connection.packets:
         space = ONE_RTT if packet.kind == Kind.ZERO_RTT else packet.kind
         if packet.up and packet.number >= 0:
             sent[space, packet.number] = packet
             continue
-        newest = [number for _, number in packet.acknowledged[:1]]
-        for number in newest:
-            request_ns = sent.pop((space, number), None)
-            if request_ns is not None:
-                took, begins = packet.at_ns - request_ns.at_ns, space == Kind.INITIAL
-                yield took, request_ns.frame_bytes, packet.frame_bytes, begins, request_ns.at_ns
+        newest = next((number for _, number in packet.acknowledged), -1)
+        packet_up = sent.pop((space, newest), None)
+        if packet_up is not None:
+            took, held = packet.at_ns - packet_up.at_ns, packet.held * unit_ns if space == ONE_RTT else 0
+            sizes = packet_up.frame_bytes, packet.frame_bytes
+            yield RoundTripNs(took, *sizes, space == Kind.INITIAL, packet_up.at_ns, min(held, took), by_program=True)

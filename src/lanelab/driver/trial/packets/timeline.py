@@ -149,7 +149,7 @@ class _Reader:
             self.quic[key] = opening(*ends, self.secrets)
             self.timeline.quic.append(self.quic[key])
         if key in self.quic:
-            self.quic[key].take(seen, payload, inside.ip_id)
+            self.quic[key].take(seen, payload, inside.length - UDP_HEADER, inside.ip_id)
 
 
 def _datagram(data: bytes, inside: Inside, seen: Seen, payload: bytes) -> Datagram:

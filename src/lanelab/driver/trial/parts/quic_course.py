@@ -39,7 +39,7 @@ def quic_course(connection: QuicStream, wire: Wire) -> Course:
 
 def handshake_ns(connection: QuicStream) -> int | None:
     """Return the round trip of its quickest Initial."""
-    return min((ns for ns, _, _, shakes, _ in trips_of(connection) if shakes), default=None)
+    return min((each.took_ns for each in trips_of(connection) if each.shakes), default=None)
 
 
 def _received(connection: QuicStream, wire: Wire) -> tuple[frozenset[int], list[Missed]]:

@@ -15,15 +15,14 @@ from functools import cached_property
 from lanelab.driver.base.units import NS_PER_S
 from lanelab.driver.link import Link
 from lanelab.driver.link.shaping.bottleneck import SHAPER_BURST, is_exact
-from lanelab.driver.record.reasons import OF_THE_MACHINE, Failure, Flag, FlagName, Reason
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.trial.packets.emulation import beyond_ns
 from lanelab.driver.trial.packets.link_evidence import frames_of, trips_by_address
-from lanelab.driver.trial.packets.quic_timeline import RoundTripNs
+from lanelab.driver.trial.packets.packet_fields import RoundTripNs
 from lanelab.driver.trial.packets.timeline import Timeline
-from lanelab.driver.trial.page_load.bound import COMPENSATION
-from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
-from lanelab.driver.trial.page_load.judges.link import EARLY_US, LATE_SHARE, LATE_US, STARVED, wire_us
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, is_punctual
 from lanelab.driver.trial.page_load.requests import few, host
+from lanelab.driver.trial.page_load.trip_time import STARVED, early_us, over_us, surplus_us, usually_late_us
 from lanelab.driver.trial.serving import addresses_of
 
 BITS, NS_PER_US = 8, 1000
@@ -48,8 +47,8 @@ class Distances:
             if not self._trips.get(address):
                 yield f"nothing in the capture tells how far {name} ({address}) was"
                 continue
-            quickest_us = min(_surplus_us(at, trip) for trip in self._trips[address])
-            if quickest_us < -_early_us(at):
+            quickest_us = min(surplus_us(at, trip.evidence) for trip in self._trips[address])
+            if quickest_us < -early_us(at):
                 yield f"{name} answered {-quickest_us / 1000:.1f} ms sooner than {at.rtt} away"
         limit = (1.0, 0.0) if self.punctual else (STARVED, STANDSTILL_US)
         yield from self._late(addresses, *limit)
@@ -64,10 +63,9 @@ class Distances:
             if not trips or self.link.cross:  # another flow's packets may be ahead of every one
                 continue
             beyond = beyond_ns(self.link, address, up=False)
-            late_us = min(_surplus_us(at, trip) - self._may_wait_us(trip, beyond) for trip in trips)
-            usual = LATE_US + (LATE_SHARE * at.rtt.ns + _varies_ns(at)) / NS_PER_US
-            if late_us > usual * times + more_us:
-                yield f"no answer of {name} was less than {late_us / 1000:.1f} ms later than {at.rtt} away"
+            least_us = min(over_us(at, trip.evidence) - self._may_wait_us(trip, beyond) for trip in trips)
+            if least_us > usually_late_us(at) * times + more_us:
+                yield f"no answer of {name} was less than {least_us / 1000:.1f} ms later than {at.rtt} away"
 
     @cached_property
     def _trips(self) -> Mapping[str, Sequence[RoundTripNs]]:
@@ -76,9 +74,8 @@ class Distances:
     def _may_wait_us(self, trip: RoundTripNs, beyond: int) -> float:
         """Return how long a packet and its answer may have waited at the bottlenecks. `beyond`: by how many ns the
         answer is longer on its way than others."""
-        took_ns, *_, sent_ns = trip
-        arrived_ns = sent_ns + took_ns - beyond
-        return (self._waited_up_ns(sent_ns) + self._busy_down_ns(arrived_ns)) / NS_PER_US
+        arrived_ns = trip.sent_ns + trip.took_ns - beyond
+        return (self._waited_up_ns(trip.sent_ns) + self._busy_down_ns(arrived_ns)) / NS_PER_US
 
     def _waited_up_ns(self, sent_ns: int) -> int:
         at = bisect.bisect_right(self._up, (sent_ns, math.inf)) - 1
@@ -111,21 +108,6 @@ class Distances:
         return left
 
 
-def _surplus_us(at: Link, trip: RoundTripNs) -> float:
-    """Return how much longer it took than these two frames take to a host so far away."""
-    ns, up_bytes, down_bytes, *_ = trip
-    return (ns - at.rtt.ns) / NS_PER_US - wire_us(at.up, up_bytes) - wire_us(at.down, down_bytes)
-
-
-def _early_us(at: Link) -> float:
-    skipped = sum(way.delay.ns for way in (at.down, at.up) if way.skips_delay)
-    return EARLY_US + (2 * COMPENSATION.ns + _varies_ns(at) + skipped) / NS_PER_US
-
-
-def _varies_ns(link: Link) -> int:
-    return link.down.extra_delay.ns + link.up.extra_delay.ns
-
-
 def _failures(case: Case) -> Iterator[Failure]:
     if not case.link.distances:
         return
@@ -133,7 +115,7 @@ def _failures(case: Case) -> Iterator[Failure]:
     if timeline is None:
         yield Failure(Reason.LINK_RTT, "there is no whole capture of the client that would tell how far hosts were")
         return
-    wrong = list(Distances(case.link, timeline, _is_punctual(case)).wrong(_hosts(case)))
+    wrong = list(Distances(case.link, timeline, is_punctual(case.record)).wrong(_hosts(case)))
     if wrong:
         yield Failure(Reason.LINK_RTT, few(wrong))
 
@@ -149,12 +131,6 @@ def _hosts(case: Case) -> dict[str, str]:
     """Return the hosts that answered, each with its address."""
     addresses = addresses_of(case.arm, case.site, case.link)
     return {name: addresses[name] for name in dict.fromkeys(map(host, case.requests))}
-
-
-def _is_punctual(case: Case) -> bool:
-    """Return whether the machine was watched, and had time."""
-    starved = any(flag.name in OF_THE_MACHINE for flag in case.record.flags)
-    return case.record.machine is not None and not starved
 
 
 JUDGE = Judge(Needs.LOAD, failures=_failures, flags=_flags)

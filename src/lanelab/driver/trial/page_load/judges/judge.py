@@ -10,7 +10,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
-from lanelab.driver.record.reasons import Failure, Flag, Reason
+from lanelab.driver.record.reasons import OF_THE_MACHINE, Failure, Flag, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.packets.timeline import Timeline
@@ -79,6 +79,16 @@ class Judge:
     needs: Needs
     failures: Callable[[Case], Iterable[Failure]] = _nothing
     flags: Callable[[Case], Iterable[Flag]] = _nothing
+
+
+def of_the_machine(record: TrialRecord) -> list[Flag]:
+    """Return the flags that say the machine had no time for the trial."""
+    return [flag for flag in record.flags if flag.name in OF_THE_MACHINE]
+
+
+def is_punctual(record: TrialRecord) -> bool:
+    """Return whether the machine was watched, and had time."""
+    return record.machine is not None and not of_the_machine(record)
 
 
 def once(failures: Iterable[Failure]) -> Iterator[Failure]:

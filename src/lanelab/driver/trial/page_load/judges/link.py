@@ -10,21 +10,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lanelab.driver.link import HEADER, Direction, Link
-from lanelab.driver.link.shaping.bottleneck import wire_bps
 from lanelab.driver.record.evidence.link import Arrivals, LinkEvidence, RoundTrip, WayError, Windows
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
-from lanelab.driver.record.reasons import OF_THE_MACHINE, Failure, Flag, FlagName, Reason
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.bound import COMPENSATION, quickest
-from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, once
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, is_punctual, of_the_machine, once
 from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, Lateness, allowance_us, caught_up_us, too_fast, too_slow
 from lanelab.driver.trial.page_load.link_rate import STARVED as STARVED_RATE
+from lanelab.driver.trial.page_load.trip_time import (
+    EARLY_US,
+    STARVED,
+    early_us,
+    late_us,
+    over_us,
+    surplus_us,
+    usually_late_us,
+    wire_us,
+)
 
-US_PER_S, BITS = 1_000_000, 8
 HEADERS = 40  # of IP and TCP: what MSS leaves of an MTU
-EARLY_US = 200  # beyond what the router's lateness is made up for
-LATE_US, LATE_SHARE = 1500, 0.02  # what the quickest of all round trips may be too long
-STARVED = 4.0  # times that on a machine that was starved, or that nobody watched
 FEW_FRAMES = 8  # to the client, in a load that the browser's cache answers
 FEWEST_PACKETS = 50  # whose median error tells a rate
 SILENT_SHARE = 0.05  # of a load time, in which a router without a processor may have sent nothing
@@ -78,9 +83,10 @@ class LinkVerdict:
     def _late(self, seen: LinkEvidence) -> Iterator[str]:
         if self.link.moves:
             return
-        shortest = None if self.link.distances else self._least_surplus()
-        if shortest is not None and self._late_us < shortest <= self._late_us * STARVED:
-            yield f"the quickest of all round trips took {shortest / 1000:.1f} ms more than the link's"
+        trip = None if self.link.distances else self._promptest
+        if trip is not None and self._late_us < over_us(self.link, trip) <= self._late_us * STARVED:
+            late_ms = late_us(self.link, trip) / 1000
+            yield f"the quickest of all round trips took {late_ms:.1f} ms more than the link's"
         refused = self._refused(seen)
         for name, fast in self._fast(seen, PUNCTUAL).items():
             if name not in refused:
@@ -93,28 +99,18 @@ class LinkVerdict:
     @property
     def _starved(self) -> str:
         """What the machine recorder says, in words; empty where it saw nothing."""
-        names = [flag.name.value for flag in self._of_the_machine]
+        names = [flag.name.value for flag in of_the_machine(self.record)]
         return f"; the machine was starved: {', '.join(names)}" if names else ""
 
     @property
     def _late_us(self) -> float:
         if self.link.cross:
             return math.inf  # another flow's packets may be ahead of every one
-        return LATE_US + LATE_SHARE * self.link.rtt.ns / 1000 + self._varies_us
-
-    @property
-    def _varies_us(self) -> float:
-        """Return by how much jitter may move a round trip."""
-        return (self.link.down.extra_delay.ns + self.link.up.extra_delay.ns) / 1000
+        return usually_late_us(self.link)
 
     @property
     def _is_punctual(self) -> bool:
-        """Return whether the machine was watched, and had time."""
-        return self.record.machine is not None and not self._of_the_machine
-
-    @property
-    def _of_the_machine(self) -> list[Flag]:
-        return [flag for flag in self.record.flags if flag.name in OF_THE_MACHINE]
+        return is_punctual(self.record)
 
     @property
     def _most_late_us(self) -> float:
@@ -131,19 +127,17 @@ class LinkVerdict:
 
     # --- round trips and delays
 
-    def _least_surplus(self) -> float | None:
+    @property
+    def _promptest(self) -> RoundTrip | None:
         trips = self.seen.round_trips if self.seen else ()
-        return min((self._surplus(trip) for trip in trips), default=None)
+        return min(trips, key=lambda trip: over_us(self.link, trip), default=None)
 
     def _surplus(self, trip: RoundTrip) -> float:
-        """Return how much longer it took than the link takes for these two frames, in us."""
-        down, up = self.link.down, self.link.up
-        return trip.us - self.link.rtt.ns / 1000 - wire_us(up, trip.up_bytes) - wire_us(down, trip.down_bytes)
+        return surplus_us(self.link, trip)
 
     def _round_trip(self, seen: LinkEvidence) -> Iterator[Failure]:
         """Large requests tell the rate up from the delay: they are on the wire for longer."""
-        skipped = sum(way.delay.ns for way in (self.link.down, self.link.up) if way.skips_delay) / 1000
-        early = EARLY_US + 2 * COMPENSATION.ns / 1000 + self._varies_us + skipped
+        early = early_us(self.link)
         trips = sorted(seen.round_trips, key=self._surplus)
         small = next((trip for trip in trips if trip.up_bytes < LARGE_FRAME), None)
         large = next((trip for trip in trips if trip.up_bytes >= LARGE_FRAME), None)
@@ -155,15 +149,15 @@ class LinkVerdict:
         if shortest and self._surplus(shortest) < -early - explained:
             yield Failure(Reason.LINK_RTT, f"{self._too_short(shortest)} (rtt {self.link.rtt})")
             return
-        least = self._least_surplus()
-        if least is not None and least > self._most_late_us + self._waited_us(seen):
-            what = f"every packet and its answer took {least / 1000:.1f} ms or more longer than the link takes"
+        trip = self._promptest
+        if trip is not None and over_us(self.link, trip) > self._most_late_us + self._waited_us(seen):
+            late_ms = late_us(self.link, trip) / 1000
+            what = f"every packet and its answer took {late_ms:.1f} ms or more longer than the link takes"
             yield Failure(Reason.LINK_RTT, f"{what} (rtt {self.link.rtt}{self._starved})")
 
     def _too_quick(self, seen: LinkEvidence) -> Iterator[Failure]:
-        early = EARLY_US + 2 * COMPENSATION.ns / 1000 + self._varies_us
         shortest = min(seen.round_trips, key=self._surplus, default=None)
-        if shortest and self._surplus(shortest) < -early:
+        if shortest and self._surplus(shortest) < -early_us(self.link):
             yield Failure(Reason.LINK_RTT, f"{self._too_short(shortest)} at its quickest (rtt {self.link.rtt})")
 
     def _too_short(self, trip: RoundTrip) -> str:
@@ -253,7 +247,7 @@ class LinkVerdict:
         """Return whether that was a router that made up for a short time in which it had no processor. Who claims that
         a machine was starved has to have watched it."""
         silent_us = caught_up_us(getattr(seen, name), getattr(self.link, name), self.link.mtu)
-        return bool(self._of_the_machine) and silent_us is not None and silent_us <= self._most_silent_us
+        return bool(of_the_machine(self.record)) and silent_us is not None and silent_us <= self._most_silent_us
 
     @property
     def _most_silent_us(self) -> float:
@@ -299,12 +293,6 @@ def _is_smaller(window: Windows, most: int) -> bool:
     """Return whether a window is smaller than `most`: of what was asked for and what the other side takes at first,
     which ends what can be told."""
     return window.stopped is not None and window.least <= window.stopped < most
-
-
-def wire_us(way: Direction, size: int) -> float:
-    """Return how long a frame that does not wait is on the wire."""
-    bps = wire_bps(way)
-    return size * BITS * US_PER_S / bps if bps else 0.0
 
 
 def _verdict(case: Case) -> LinkVerdict:
