@@ -270,12 +270,13 @@ def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple
     has sent, what it had heard of counts double. At the other side's capture, it has heard of what was acknowledged a
     round trip before.
     """
-    if not any(packet.flags & SYN for packet in stream.packets):
+    begun = next((packet.seq for packet in stream.packets if packet.up == up and packet.flags & SYN), None)
+    if begun is None:
         return None
     pause_ns = max(rtt_ns // 2, PAUSE_FRAMES * _usual_gap_ns(stream, up=up))
     acks: list[tuple[int, int]] = []  # when the sender heard of how many packets
     ends: list[int] = []
-    highest, least, stopped = None, 0, None
+    highest, least, stopped = (begun + 1) & NUMBERS, 0, None
     for place, packet in enumerate(stream.packets):
         if packet.up != up:
             if packet.flags & ACK and ends:
@@ -284,7 +285,7 @@ def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple
         if not packet.payload:
             continue
         end = (packet.seq + packet.payload) & NUMBERS
-        if highest is not None and (packet.seq != highest or len(ends) >= AT_MOST):
+        if packet.seq != highest or len(ends) >= AT_MOST:
             break  # lost, out of order, or long past its beginning
         heard = max((count for at, count in acks if at <= packet.at_ns), default=0)
         stopped = stopped or (None if up else _stopped(stream.packets[:place], packet, rtt_ns, pause_ns))
