@@ -234,6 +234,24 @@ def test_what_is_sent_on_many_connections_from_before_is_counted(times: int, cou
     assert of_others == [Reason.CROSS_TRAFFIC] * counts
 
 
+@pytest.mark.parametrize(("port", "counts"), [(443, False), (80, False), (8080, True)])
+@pytest.mark.parametrize("arm", [HTTP, H2], ids=["in clear", "with TLS"])
+def test_a_farewell_of_the_load_before_is_that_of_a_web_server_at_either_port(
+    arm: Arm, port: int, counts: bool
+) -> None:
+    """Arms take turns. A FIN that was lost is sent again while the next page loads, which may be over another port."""
+    data = record(arm)
+    nothing = dict.fromkeys(("payload_up", "payload_down", "data_packets_up", "data_packets_down"), 0)
+    small = {"packets_up": 1, "packets_down": 1, "bytes_up": 66, "bytes_down": 66, "syn": False, "handshake": False}
+    unknown = dict.fromkeys(("handshake_rtt_us", "header_down", "data_us", "spoken_up", "spoken_down", "mss_down"))
+    said = connection(39_000, arm, server_port=port, fin_down=True, used=False, **nothing, **small, **unknown)
+    summary = data["evidence"]["packets"]["client"]
+    summary["by_connection"].append(said.to_json())
+    summary["bytes"] += 132
+    found = [each.detail for each in judged(data, arm) if each.reason is Reason.CROSS_TRAFFIC]
+    assert found == [f"132 bytes to port {port}"] * counts
+
+
 def test_packets_of_an_earlier_trial_count_without_a_load_too() -> None:
     recorder = Recorder()
     Talk(recorder).say("down", b"z" * 1400)

@@ -8,11 +8,11 @@ from lanelab.driver.bed.addresses import LINK_NETWORK
 from lanelab.driver.record.evidence.packets import Connection, FlowSummary
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load import sockets
-from lanelab.driver.trial.page_load.earlier import earlier, earlier_flows
+from lanelab.driver.trial.page_load.earlier import earlier
 from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few
-from lanelab.driver.trial.page_load.witnesses import Witnesses
+from lanelab.driver.trial.page_load.witnesses import WEB_PORTS, Witnesses
 
 MOST_UNKNOWN = 5000  # bytes of packets that are no page's: a kernel looks for routers and neighbours by itself
 
@@ -29,7 +29,8 @@ def _failures(case: Case) -> Iterator[Failure]:
     of_load = {id(each) for each in case.packets.by_connection if each.server_port in web}
     of_load |= {id(each) for each in case.packets.by_udp_flow if each.dns and asked_names}
     of_load |= {id(each) for each in Witnesses.of(case.evidence, case.arm).quic or ()}  # which protocols.py judges
-    of_load |= {id(each) for each in earlier_flows(case.packets)}  # of a load, if not of this one
+    # Of a load, if not of this one, which may have been by another port: what was lost is said again.
+    of_load |= {id(each) for each in earlier(case.packets) if each.server_port in WEB_PORTS}
     others = [each for each in ends if id(each) not in of_load and of_bed(each.server)]
     carried = [f"{sizes[id(each)]} bytes to port {each.server_port}" for each in others]
     unknown = case.packets.bytes - sum(sizes.values())
