@@ -7,7 +7,7 @@ import pytest
 
 from lanelab.driver.link import Link
 from lanelab.driver.trial.packets.crossing import Crossing, Passage
-from lanelab.driver.trial.packets.emulation import emulation_error, runs_lost
+from lanelab.driver.trial.packets.emulation import emulation_error, queue_drops, runs_lost
 from lanelab.driver.trial.packets.link_evidence import link_evidence
 from tests.kit.simulated_link import MS, Load
 
@@ -103,6 +103,37 @@ def test_losses_are_counted_in_runs(lost: tuple[int, ...], runs: int) -> None:
     passages = [Passage(n * wait, None if n in lost else n * wait + 20 * MS, 1514) for n in range(100)]
     crossed = Crossing(passages, 0, 97 * wait + 100 * MS)
     assert runs_lost(crossed, link(), up=False) == runs
+
+
+PASSED = Link.parse({**BASE, "reorder": "1%"}), Link.parse({**BASE, "jitter": "2ms", "jitter_reorders": "true"})
+
+
+@pytest.mark.parametrize("lost_of_ten", [1, 3])
+def test_a_short_load_loses_as_many_as_a_long_one(lost_of_ten: int) -> None:
+    """All of it is within the last moments of its capture. Each tenth packet is lost, or three of ten."""
+    passages = [
+        Passage(n * 2 * MS, None if n % 10 < lost_of_ten else n * 2 * MS + 12 * MS, 1000) for n in range(41, 90)
+    ]
+    last = passages[-1].arrived_ns
+    assert last is not None
+    seen = queue_drops(Crossing(passages, 0, last), link(), up=False)
+    assert (seen.told, seen.lost) == (48, sum(each.arrived_ns is None for each in passages))
+    assert seen.overflowed == 0
+
+
+@pytest.mark.parametrize("asked", [*PASSED, link(discipline="fq_codel")], ids=["reorder", "jitter", "fq_codel"])
+def test_where_packets_pass_each_other_a_later_one_proves_no_loss(asked: Link) -> None:
+    """Then only what should have come long before the end tells, whether it came or not."""
+    passages = [Passage(n * 5 * MS, None if n % 5 == 2 else n * 5 * MS + 11 * MS, 1000) for n in range(60)]
+    seen = queue_drops(Crossing(passages, 0, 59 * 5 * MS + 11 * MS), asked, up=False)
+    # The delay is 10 ms, so 40 left early enough: from 0 to 195 ms.
+    assert (seen.told, seen.lost) == (40, 8)
+
+
+def test_what_nothing_followed_tells_no_loss() -> None:
+    passages = [Passage(n * MS, n * MS + 11 * MS if n < 30 else None, 1000) for n in range(40)]
+    seen = queue_drops(Crossing(passages, 0, 29 * MS + 11 * MS), link(), up=False)
+    assert (seen.told, seen.lost) == (29, 0)
 
 
 def test_drops_of_a_full_queue_are_known_by_the_client_alone() -> None:

@@ -7,6 +7,10 @@ Its delay is the difference of the two times, which needs one clock. What the li
 
 The bottleneck is worked out packet by packet from when they left the sender. What was lost while the queue was full is
 taken to have never been in it; what was lost otherwise was lost behind it.
+
+What did not come before a capture ended may have been on its way, so nobody knows what became of the last packets. To
+leave out those of them that did not come, and to count those that did, would make losses look rarer. So a packet tells
+of losses, whether it came or not, where it would have come long before the end, or a later one of its way has come.
 """
 
 import statistics
@@ -16,7 +20,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.base.units import NS_PER_S
 from lanelab.driver.link import Direction, Link
-from lanelab.driver.record.evidence.link import EmulationError, WayError
+from lanelab.driver.record.evidence.link import EmulationError, Losses, WayError
 from lanelab.driver.trial.packets.crossing import CUT, Crossing, crossing
 from lanelab.driver.trial.packets.timeline import Timeline
 
@@ -34,7 +38,8 @@ class _Modelled:
 
     errors_ns: list[int]
     idle_ns: list[int]  # errors of small ones that did not have to wait
-    lost: int = 0
+    telling: int = 0  # packets whose loss would be known
+    lost: int = 0  # of these
     runs: int = 0  # of lost packets, one behind the other
     overflowed: int = 0
     passed_full: int = 0
@@ -88,14 +93,17 @@ def _model(crossed: Crossing, link: Link, *, up: bool) -> _Modelled:
     model, way = _Modelled([], []), link.up if up else link.down
     beyond = beyond_by_server(link, (each.server for each in crossed.passages), up=up)
     queue, busy_until = deque[tuple[int, int]](), 0  # when each that waits will have been sent, its size; all of them
-    held, arrived = 0, True
+    held, arrived, passed_ns = 0, True, _passed_ns(crossed, way)
     for each in crossed.passages:
         while queue and queue[0][0] <= each.left_ns:
             held -= queue.popleft()[1]
         delay_ns = way.delay.ns + beyond[each.server]
         full = _is_full(way, len(queue), held, FULL if way.queue_packets is not None else FULL_SHAPER)
+        due_ns = max(busy_until, each.left_ns) + delay_ns
+        tells = each.left_ns < passed_ns.get(each.server, 0) or due_ns <= crossed.until_ns - AT_THE_END_NS
+        model.telling += tells
         if each.arrived_ns is None:
-            if max(busy_until, each.left_ns) + delay_ns > crossed.until_ns - AT_THE_END_NS:
+            if not tells:
                 continue
             model.lost, model.runs = model.lost + 1, model.runs + arrived
             arrived = False
@@ -118,12 +126,19 @@ def _model(crossed: Crossing, link: Link, *, up: bool) -> _Modelled:
     return model
 
 
-def queue_drops(crossed: Crossing, link: Link, *, up: bool) -> tuple[int, int, int]:
-    """Return how many packets of a direction there were, how many were lost, how many of these while the queue was
+def _passed_ns(crossed: Crossing, way: Direction) -> dict[str, int]:
+    """Return by the server's address when the last packet left that came. What left before it was lost or has come
+    too, where packets keep their order."""
+    if way.discipline != "fifo" or way.skips_delay or way.jitter_reorders:
+        return {}
+    return {each.server: each.left_ns for each in crossed.passages if each.arrived_ns is not None}
+
+
+def queue_drops(crossed: Crossing, link: Link, *, up: bool) -> Losses:
+    """Return how many packets of a direction tell, how many of them were lost, how many of these while the queue was
     full."""
     model, way = _model(crossed, link, up=up), link.up if up else link.down
-    known = len(model.errors_ns) + model.lost
-    return known, model.lost, model.overflowed if is_modelled(way) else model.lost
+    return Losses(model.telling, model.lost, model.overflowed if is_modelled(way) else model.lost)
 
 
 def runs_lost(crossed: Crossing, link: Link, *, up: bool) -> int:

@@ -65,8 +65,7 @@ def _exactly(sender: Timeline | None, receiver: Timeline | None, link: Link, *, 
     crossed = crossing(sender, receiver, up=up)
     if crossed is None:
         return None
-    visible, lost, overflowed = queue_drops(crossed, link, up=up)
-    return Losses(visible, lost, overflowed)
+    return queue_drops(crossed, link, up=up)
 
 
 def _named(syns: Sequence[Packet], *, up: bool) -> tuple[int, ...]:
