@@ -1,7 +1,8 @@
 """Packets that the link lost, as the client's capture alone can tell. Pure.
 
-Down, a lost packet leaves a gap: a later one of its connection comes first, and it comes when it is sent again. The
-last packet of what the server has to say leaves none, so it does not count as one whose loss would show. Up, what is
+Down, a lost packet leaves a gap: a later one of its connection comes first, and it comes when it is sent again. A gap
+counts as many packets as fill it, and at least as many as its bytes take: ends of answers make short ones. The last
+packet of what the server has to say leaves none, so it does not count as one whose loss would show. Up, what is
 lost the client sends again; where it does so for nothing, the acknowledgement echoes when it sent the first, or without
 timestamps the server says that it got something twice.
 
@@ -33,6 +34,7 @@ class _Gap:
     start: int  # how far into its connection, counted on beyond 2^32
     length: int
     overtaken: bool = False
+    filled_at: set[int] = field(default_factory=set)  # where the packets begin that filled it
 
 
 @dataclass(slots=True)
@@ -56,7 +58,7 @@ def losses_down(client: Timeline, link: Link, rtt_ns: Callable[[Stream], int]) -
         seen = _gaps(stream, rtt_ns(stream))
         segment = max((packet.payload for packet in stream.packets if not packet.up), default=0)
         missing = [gap for gap in seen.gaps if not gap.overtaken]
-        counts = [-(-gap.length // segment) for gap in missing]
+        counts = [max(-(-gap.length // segment), len(gap.filled_at)) for gap in missing]
         visible += seen.visible + sum(counts)
         lost += sum(counts)
         overflowed += sum(
@@ -98,6 +100,7 @@ def _fill(gaps: Sequence[_Gap], packet: Packet, start: int, rtt_ns: int) -> None
     if at < 0 or start - gaps[at].start >= gaps[at].length:
         return
     gap = gaps[at]
+    gap.filled_at.add(start)
     if packet.timestamp and gap.packet.timestamp:
         later = (packet.timestamp[0] - gap.packet.timestamp[0]) & NUMBERS
         gap.overtaken = later == 0 or later >= HALF
