@@ -10,6 +10,7 @@ import pytest
 
 from lanelab.analysis.results import links, tables
 from lanelab.analysis.results.layout.page import on_page
+from lanelab.analysis.results.model import Failure, Trial
 from lanelab.analysis.results.refusals import (
     ALPHA,
     Pooled,
@@ -165,6 +166,27 @@ def test_the_cells_of_a_run(tmp_path: Path, loss: str, lost: int, refused: int) 
     for (refusal,) in found.values():
         assert refusal.reason == "link-loss"
         assert refusal.detail.startswith("to the client, ")
+
+
+def losing(trial: Trial, lost: int, failure: str = "") -> Trial:
+    """Return a trial that lost so many of 1,000 packets, and failed for that reason."""
+    measures = {**trial.measures, "told_packets_down": 1000.0, "lost_packets_down": float(lost)}
+    failures = (Failure(failure, ""),) if failure else ()
+    return replace(trial, measures=measures, ok=not failure, failures=failures)
+
+
+@pytest.mark.parametrize(("reason", "refused"), [("timeout", False), ("link-rtt", True)])
+def test_trials_that_lost_most_are_not_left_out_since_they_took_too_long(
+    tmp_path: Path, reason: str, refused: bool
+) -> None:
+    """The link loses 5%, and every third trial lost so much that its time was over. What failed otherwise is no
+    result."""
+    run = read_run(made(tmp_path / "run", "5%", {}))
+    trials = tuple(losing(each, 90, reason) if each.round % 3 == 0 else losing(each, 36) for each in run.trials)
+    found = replace(run, trials=trials)
+    assert bool(refusals(found)) == refused
+    lost = {row.down.lost / row.down.packets for row in links.rows(found)}
+    assert (min(lost) < 0.037) == refused
 
 
 def test_the_report_and_the_terminal_say_which_cells_are_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.model import Cell, Run, Trial
-from lanelab.analysis.results.refusals import Pooled, Refusal, pooled, refusals
+from lanelab.analysis.results.refusals import Pooled, Refusal, pooled, refusals, results_of
 from lanelab.driver.record.metrics import OVER_LINK
 
 # A trial whose own capture tells of its link has one of these measures: it knows a round trip, or losses.
@@ -19,7 +19,7 @@ REFERENCE = "docs/reference/verdicts.md#the-link-of-each-trial"
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """One cell: the trials that count. None: no trial has it."""
+    """One cell: the trials that count, and its losses. None: no trial has it."""
 
     cell: Cell
     trials: int
@@ -34,20 +34,18 @@ class LinkRow:
 def rows(run: Run) -> list[LinkRow]:
     """Return one for each cell, in the experiment's order; none where no trial's capture tells of its link."""
     by_cell, refused = run.by_cell(), refusals(run)
-    of_cells = [
-        _row(cell, [trial for trial in by_cell[cell.number] if trial.ok], refused.get(cell.number, ()))
-        for cell in run.cells
-    ]
+    of_cells = [_row(cell, by_cell[cell.number], refused.get(cell.number, ())) for cell in run.cells]
     return of_cells if any(row.proven for row in of_cells) else []
 
 
-def _row(cell: Cell, trials: Sequence[Trial], refused: tuple[Refusal, ...]) -> LinkRow:
+def _row(cell: Cell, of_cell: Sequence[Trial], refused: tuple[Refusal, ...]) -> LinkRow:
+    trials, results = [trial for trial in of_cell if trial.ok], results_of(of_cell)
     return LinkRow(
         cell=cell,
         trials=len(trials),
         proven=sum(_proves(trial) for trial in trials),
-        down=pooled(list(trials), "down"),
-        up=pooled(list(trials), "up"),
+        down=pooled(results, "down"),
+        up=pooled(results, "up"),
         error_ms=_median(trials, ERROR),
         error_99_ms=_median(trials, ERROR_99),
         refused=refused,

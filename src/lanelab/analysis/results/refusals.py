@@ -14,7 +14,7 @@ its part of that.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lanelab.analysis.results.axes import link_of
@@ -39,7 +39,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """One direction of all trials of a cell that count."""
+    """One direction of all results of a cell."""
 
     trials: int
     packets: int  # those whose loss would show
@@ -47,12 +47,18 @@ class Pooled:
     overflowed: int  # of these, what a full queue may have dropped
 
 
+def results_of(trials: Iterable[Trial]) -> list[Trial]:
+    """Return those that tell of their cell's losses: beside trials that count those whose time was over. These may be
+    the ones that lost most; without them a right link would seem to lose too little."""
+    return [trial for trial in trials if trial.ok or trial.timed_out]
+
+
 Refused = Mapping[int, tuple[Refusal, ...]]  # by the number of a cell
 
 
 @dataclass(frozen=True, slots=True)
 class PooledRuns:
-    """The losses of one direction of all trials of a cell that count, tell of runs, and had room in the queue."""
+    """The losses of one direction of all results of a cell that tell of runs, and had room in the queue."""
 
     trials: int
     lost: int
@@ -62,10 +68,11 @@ class PooledRuns:
 def refusals(run: Run) -> Refused:
     """Number of a cell -> why it is refused; cells without a refusal are not there."""
     by_cell, by_number = run.by_cell(), dict[int, tuple[Refusal, ...]]()
-    tellers = sum(pooled_runs(by_cell[cell.number], way).trials > 0 for cell in run.cells for way in WAYS)
+    results = {cell.number: results_of(by_cell[cell.number]) for cell in run.cells}
+    tellers = sum(pooled_runs(results[cell.number], way).trials > 0 for cell in run.cells for way in WAYS)
     tests = (max(1, len(run.cells)) * len(WAYS) + tellers) * SIDES
     for cell in run.cells:
-        refused = tuple(_refusals(cell, [trial for trial in by_cell[cell.number] if trial.ok], ALPHA / tests))
+        refused = tuple(_refusals(cell, results[cell.number], ALPHA / tests))
         if refused:
             by_number[cell.number] = refused
     return by_number
@@ -92,7 +99,7 @@ def pooled(trials: list[Trial], way: str) -> Pooled:
 def pooled_runs(trials: list[Trial], way: str) -> PooledRuns:
     """Return trials whose captures tell of runs; what a full queue drops comes in runs of its own."""
     runs, lost, overflowed = (f"{name}_{way}" for name in ("lost_runs", "lost_packets", "overflowed_packets"))
-    telling = [trial.measures for trial in trials if trial.ok and runs in trial.measures and lost in trial.measures]
+    telling = [trial.measures for trial in trials if runs in trial.measures and lost in trial.measures]
     counted = [measures for measures in telling if not measures.get(overflowed)]
     sums = (sum(round(measures[name]) for measures in counted) for name in (lost, runs))
     return PooledRuns(len(counted), *sums)

@@ -14,7 +14,7 @@ from lanelab.analysis.results.self_tests import TestRow, outcome, test_rows, tes
 
 PROOFS = (
     "Proven: trials whose round trips, rate, largest packets and initial windows, in their own capture, were the "
-    "link's. Lost: of the packets whose loss would show, in all trials of the cell; in brackets what a full queue may "
+    "link's. Lost: of the packets whose loss would show, in all results of the cell; in brackets what a full queue may "
     "have dropped. Error: how far packets were from when the link should have delivered them, with its queue worked "
     "out packet by packet: the median, and what 99 of 100 stay below; medians of the trials. It needs captures at both "
     f"ends, by one clock. {links.REFERENCE}."
