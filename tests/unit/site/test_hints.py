@@ -7,7 +7,7 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.reasons import Reason, timed_out
 from lanelab.driver.site.hints import hinted, hints, urgencies, with_links, with_priorities
 from lanelab.driver.site.prepare import Variant
 from lanelab.driver.site.site import SiteObject
@@ -121,6 +121,16 @@ def test_verdict(arm: Arm, change: Callable[[Data], None], found: list[Reason]) 
     data = record(arm)
     change(data)
     assert reasons(data, arm) == found
+
+
+@pytest.mark.parametrize("arm", [EARLY, PRELOAD])
+def test_a_hint_that_had_not_come_when_the_time_was_over_is_part_of_the_time_out(arm: Arm) -> None:
+    """Another failure would have it tried again until a load is fast enough."""
+    data = record(arm)
+    assert reasons(data, arm) == [Reason.HINTS_IGNORED]
+    data["failures"] = [{"reason": "timeout", "detail": "60 s"}]
+    data["evidence"]["browser"]["times"]["plt_ms"] = None
+    assert timed_out(reasons(data, arm))
 
 
 def test_what_came_by_a_103_need_not_name_its_connection() -> None:

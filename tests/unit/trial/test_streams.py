@@ -135,6 +135,21 @@ def test_what_is_not_as_asked_is_named(reason: Reason, arm: Arm, changing: Calla
     assert says in found[reason]
 
 
+@pytest.mark.parametrize("changing", [no_push, push(error="the gateway ended"), push(status=None)])
+def test_a_push_that_had_not_come_when_the_time_was_over_is_part_of_the_time_out(
+    changing: Callable[[Told], None],
+) -> None:
+    """Another failure would have it tried again until a load is fast enough."""
+    told = plan(PUSH)
+    changing(told)
+    assert Reason.PUSH_MISSING in {each.reason for each in judged(told, PUSH)}
+    told.record["failures"] = [{"reason": "timeout", "detail": "60 s"}]
+    told.record["evidence"]["browser"]["times"]["plt_ms"] = None
+    found = {each.reason for each in judged(told, PUSH)}
+    assert Reason.TIMEOUT in found
+    assert Reason.PUSH_MISSING not in found
+
+
 def test_measures_tell_of_turns_and_pushes() -> None:
     told = plan(PUSH)
     another_push(told)

@@ -179,6 +179,29 @@ def test_what_is_late_need_not_be_asked_for(name: str, change: Change) -> None:
         assert [each.reason for each in failures].count(Reason.THIRD_PARTIES) == reasons
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("blocked", never_asked),
+        ("dead", last_connection(server="10.10.2.2")),
+        ("slow", nobody_asked),
+        ("error", nobody_asked),
+    ],
+)
+def test_what_a_load_had_not_come_to_when_its_time_was_over_is_part_of_the_time_out(name: str, change: Change) -> None:
+    """Another failure would have it tried again until a load is fast enough."""
+
+    def out_of_time(data: Data) -> None:
+        change(data)
+        data["failures"] = [{"reason": "timeout", "detail": "60 s"}]
+        data["evidence"]["browser"]["times"]["plt_ms"] = None
+
+    assert Reason.THIRD_PARTIES in {each.reason for each in judged(name, change)}
+    found = {each.reason for each in judged(name, out_of_time)}
+    assert Reason.TIMEOUT in found
+    assert Reason.THIRD_PARTIES not in found
+
+
 def test_a_dead_host_needs_a_capture() -> None:
     def forget(data: Data) -> None:
         data["evidence"]["packets"] = {}

@@ -72,10 +72,10 @@ class OverQuic:
 
     def _connections(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         whole = [each for each in flows if each.quic and each.quic.complete]
+        unanswered = not any(each.packets_down for each in flows)
         if not flows:
             yield "by the capture no QUIC connection was begun"
-        elif not whole:
-            unanswered = not any(each.packets_down for each in flows)
+        elif not whole and (unanswered or not self.evidence.broken_off):  # else its time was over first
             why = "nothing came back" if unanswered else "no handshake was complete"
             yield f"by the capture {len(flows)} QUIC connections were begun, and {why}"
         if self._fetched and not any(each.protocol == H3 for each in self._fetched):

@@ -22,6 +22,7 @@ class HintsVerdict:
     arm: Arm
     site: Site
     requests: Sequence[Request]  # of the site's hosts, that were answered over the network
+    broken_off: bool = False  # the load came to no end, so that what is missing may still have been to come
 
     def failures(self) -> Iterator[Failure]:
         wrong = [*self._early(), *self._preloaded(), *self._urgent()]
@@ -38,7 +39,8 @@ class HintsVerdict:
         if self.arm.early_hints == OFF:
             return
         if page not in came:
-            yield "no 103 came ahead of the page"
+            if not self.broken_off:
+                yield "no 103 came ahead of the page"
             return
         wanted = {each.header for each in hints(self.site, self.arm.early_hints, "early_hints")}
         addresses = set(came[page] or ())
@@ -61,7 +63,7 @@ class HintsVerdict:
         if self.arm.early_hints != OFF:
             ahead = hints(self.site, self.arm.early_hints, "early_hints")
             addresses |= {self.site.entry_host + each.path for each in ahead}
-        if wanted - addresses:
+        if wanted - addresses and not self.broken_off:
             yield f"the browser did not preload {few(sorted(wanted - addresses))}"
 
     def _urgent(self) -> Iterator[str]:
@@ -76,4 +78,6 @@ class HintsVerdict:
                 yield f"the page says that {target(each)} is {level}, and the browser asked with {each.priority}"
 
 
-JUDGE = Judge(Needs.LOAD, lambda case: HintsVerdict(case.arm, case.site, case.requests).failures())
+JUDGE = Judge(
+    Needs.LOAD, lambda case: HintsVerdict(case.arm, case.site, case.requests, case.evidence.broken_off).failures()
+)

@@ -105,10 +105,11 @@ class ThirdPartyVerdict:
             yield f"the browser tried to reach none of {few(list(hosts))}"
 
     def _is_due(self, named: Callable[[str], bool]) -> bool:
-        """Return whether each load has to ask for one of these: not where all are late, or may be in a cache."""
-        return self.case.arm.start != "warm" and any(
-            named(each.url) and not each.late for each in self.case.site.objects
-        )
+        """Return whether each load has to ask for one of these: not where all are late, or may be in a cache, nor one
+        that came to no end."""
+        if self.case.arm.start == "warm" or self.case.evidence.broken_off:
+            return False
+        return any(named(each.url) and not each.late for each in self.case.site.objects)
 
     # --- what comes in another way
 

@@ -18,7 +18,7 @@ def _failures(case: Case) -> Iterator[Failure]:
     yield from once(failure for part in parts for failure in _of_connections(case, part))
     yield from once(failure for part in parts for failure in resumption(part.arm, part.witnesses))
     for part in parts:
-        yield from StreamsVerdict(part.arm, part.site, part.witnesses).failures()
+        yield from StreamsVerdict(part.arm, part.site, part.witnesses, case.evidence.broken_off).failures()
 
 
 def _of_connections(case: Case, part: ServedHosts) -> Iterator[Failure]:
