@@ -8,11 +8,16 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.browser import Request
-from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.reasons import Flag, FlagName, Reason, timed_out
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.discovery import CLOCKS_MS, not_yet
+from lanelab.driver.trial.page_load.expectation import Expected
+from lanelab.driver.trial.page_load.judges import dropped as dropped_datagrams
+from lanelab.driver.trial.page_load.judges.judge import Case
+from lanelab.driver.trial.tolerances import Tolerances
 from tests.kit.judging import judged as judged_as
 from tests.kit.quic_records import FIRST_US, flow, quic_record
-from tests.kit.records import Data, record
+from tests.kit.records import LINK, SITE, Data, record
 
 FORCED = Arm.parse("h3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
 TOLD = Arm.parse("told", {"server": "caddy", "protocol": "h3", "tls": "1.3", "h3_discovery": "alt-svc"})
@@ -75,7 +80,7 @@ def test_a_capture_that_cannot_see_into_handshakes_is_no_witness() -> None:
 
 
 @pytest.mark.parametrize("arm", [FORCED, TOLD], ids=lambda arm: arm.name)
-@pytest.mark.parametrize("piece", ["browser", "server", "packets", "link"])
+@pytest.mark.parametrize("piece", ["browser", "server", "packets", "link", "datagrams"])
 def test_each_witness_that_is_not_there_fails_the_trial(arm: Arm, piece: str) -> None:
     data = quic_record(arm)
     data["evidence"][piece] = {} if piece == "packets" else None
@@ -88,6 +93,59 @@ def test_each_line_of_a_witness_is_missed(arm: Arm) -> None:
         data = quic_record(arm)
         del data["evidence"]["server"]["requests"][number]
         assert judged(arm, data)
+
+
+# --- what the client did not take
+
+
+@pytest.mark.parametrize(("received", "dropped", "flagged"), [(9990, 10, False), (9989, 11, True), (0, 1, True)])
+def test_what_the_clients_own_sockets_drop_is_a_reason_to_doubt(received: int, dropped: int, flagged: bool) -> None:
+    """The connection slows down as if the link had lost these."""
+    data = quic_record(FORCED)
+    data["evidence"]["datagrams"] = {"received": received, "dropped": dropped, "without_room": dropped}
+    assert judged(FORCED, data) == {}
+    found = doubts(data)
+    assert [each.name for each in found] == [FlagName.CLIENT_DROPPED] * flagged
+    assert all(f"its sockets dropped {dropped}, {dropped} of them since the browser" in each.detail for each in found)
+
+
+def test_a_record_from_before_datagrams_were_counted_is_read() -> None:
+    data = quic_record(FORCED)
+    del data["evidence"]["datagrams"]
+    assert doubts(data) == []
+    assert "evidence.datagrams" in judged(FORCED, data)[MISSING]
+
+
+def doubts(data: Data) -> list[Flag]:
+    trial = TrialRecord.from_json(data)
+    assert trial.page_load is not None
+    expected = Expected(FORCED, SITE, LINK, Tolerances(), {})
+    return list(dropped_datagrams.JUDGE.flags(Case(trial, trial.page_load, expected)))
+
+
+# --- a time that was over
+
+
+def unfinished(data: Data) -> None:
+    """The server has begun to answer; the handshake came to no end, and so nothing was asked for."""
+    quic(short_up=0, short_down=0, alpn_chosen=None, ready_us=None)(data)
+    data["requests"], data["evidence"]["server"]["requests"] = [], []
+
+
+def out_of_time(data: Data) -> None:
+    data["failures"] = [{"reason": "timeout", "detail": "3 s"}]
+    data["evidence"]["browser"]["times"]["plt_ms"] = None
+
+
+def test_a_handshake_that_had_not_ended_when_the_time_was_over_is_no_fallback() -> None:
+    """Where its packets were lost; a load over TCP, whose SYN is lost as often, is no other failure either."""
+    data = quic_record(FORCED)
+    unfinished(data)
+    assert FALLBACK in judged(FORCED, data)
+    out_of_time(data)
+    assert timed_out(judged(FORCED, data))
+    data["evidence"]["packets"]["client"]["by_udp_flow"][0]["packets_down"] = 0  # nobody speaks QUIC there
+    assert "nothing came back" in judged(FORCED, data)[FALLBACK]
 
 
 # --- the rule of what may be HTTP/2

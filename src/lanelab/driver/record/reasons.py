@@ -110,6 +110,7 @@ class FlagName(StrEnum):
     PROGRAM_STOPPED = "program-stopped"
     SAMPLES_MISSED = "samples-missed"
     SERVER_DROPPED = "server-dropped"
+    CLIENT_DROPPED = "client-dropped"
     CONNECTIONS_LEFT = "connections-left"
     FETCHER_LATE = "fetcher-late"
 

@@ -37,5 +37,15 @@ def counted_since(before: NodeDatagrams, after: NodeDatagrams) -> NodeDatagrams:
     )
 
 
+def drops_in_words(datagrams: NodeDatagrams, node: str, program: str) -> str:
+    """Say how many datagrams that came for a node its sockets dropped, since that program read too late; empty where
+    these were not too many."""
+    if not too_many_dropped(datagrams):
+        return ""
+    came = datagrams.received + datagrams.dropped
+    late = f"{datagrams.without_room} of them since the {program} read too late"
+    return f"of {came} datagrams that came for the {node} its sockets dropped {datagrams.dropped}, {late}"
+
+
 def too_many_dropped(datagrams: Datagrams | NodeDatagrams) -> bool:
     return datagrams.dropped > MOST_DROPPED * (datagrams.received + datagrams.dropped)

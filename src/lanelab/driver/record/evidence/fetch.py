@@ -1,12 +1,10 @@
 """All that a fetch leaves for its judges: what a page load leaves, with a fetcher where that has a browser."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.record.evidence.browser import LoadClock
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
-from lanelab.driver.record.evidence.spoken import NodeDatagrams
 
 US_PER_MS = 1000
 
@@ -54,14 +52,6 @@ class FetchEvidence(PageLoadEvidence):
     written as a gateway's is; `parts` is None."""
 
     fetch: FetchReport | None = None  # None: the fetcher did not come to one
-    # That came for the client node. None: not by HTTP/3, or a record from before this was kept.
-    datagrams: NodeDatagrams | None = None
-
-    @classmethod
-    def decoded(cls, data: object) -> "FetchEvidence":
-        """Return it, also from a record that lacks what came later."""
-        whole = {"datagrams": None, **data} if isinstance(data, Mapping) else data
-        return super(FetchEvidence, cls).decoded(whole)
 
     @property
     def loaded_ms(self) -> float | None:

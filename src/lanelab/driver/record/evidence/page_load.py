@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.record.evidence.browser import BrowserEvidence, LoadClock
@@ -13,6 +14,7 @@ from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.parts import Parts
 from lanelab.driver.record.evidence.server import ResolverLog, ServerLog
 from lanelab.driver.record.evidence.settings import SettingsEvidence
+from lanelab.driver.record.evidence.spoken import NodeDatagrams
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,14 @@ class PageLoadEvidence(Coded):
     link: LinkEvidence | None  # what the captures tell of the link, by the controller; None: the client's is not there
     emulation: EmulationError | None  # of each packet, by the controller; None: not captured at both ends by one clock
     moving: MovingEvidence | None = None  # None: the link stood still
+    # That came for the client node. None: not by HTTP/3, or a record from before this was kept.
+    datagrams: NodeDatagrams | None = None
+
+    @classmethod
+    def decoded(cls, data: object) -> Self:
+        """Return it, also from a record that lacks what came later."""
+        whole = {"datagrams": None, **data} if isinstance(data, Mapping) else data
+        return super(PageLoadEvidence, cls).decoded(whole)
 
     @property
     def loaded_ms(self) -> float | None:

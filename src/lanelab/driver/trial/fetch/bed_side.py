@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lanelab.driver.arm.gateway.configuration import Names
 from lanelab.driver.arm.gateway.fetcher import PROGRAM, Fetcher, Wanted, plan_text
-from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.base.clock import utc_now, wall_ahead_ns
 from lanelab.driver.base.errors import BedError, FetcherError
 from lanelab.driver.base.timeouts import scaled
@@ -20,11 +19,10 @@ from lanelab.driver.record.evidence.fetch import FetchEvidence, FetchReport
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.evidence.server import ResolverLog
 from lanelab.driver.record.evidence.settings import SettingsEvidence
-from lanelab.driver.record.evidence.spoken import NodeDatagrams
 from lanelab.driver.record.metrics import FETCH
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.datagrams import counted, counted_since
+from lanelab.driver.trial.datagrams import counted_since
 from lanelab.driver.trial.fetch.expectation import as_fetched
 from lanelab.driver.trial.fetch.settings import ACCEPT_ENCODING, FetchSettings, objects_of
 from lanelab.driver.trial.page_load.current_load import UnderWay
@@ -143,12 +141,12 @@ class FetchOnBed(BedSide):
             raise BedError("no trial was prepared")
         started_utc = utc_now()
         self._lost_at_input()  # what was lost before is not this trial's
-        before = self._datagrams(trial)
+        before = trial.datagrams(self._client)
         ahead_ns = wall_ahead_ns()
         began = time.monotonic()
         self._fetch(trial)
         load_s = time.monotonic() - began
-        after = self._datagrams(trial)
+        after = trial.datagrams(self._client)
         settings = self._settings(trial, (wall_ahead_ns() - ahead_ns) // 1000)
         recordings = trial.recorders.stop(loaded=trial.loaded) if trial.recorders else {}
         trial.take_failures()
@@ -175,13 +173,6 @@ class FetchOnBed(BedSide):
         trial.keep_files()
         marks = {"prepare_s": trial.prepare_s, "load_s": load_s, "settings_s": trial.settings_s}
         return _record(trial, started_utc, evidence, recordings, marks)
-
-    def _datagrams(self, trial: UnderWay) -> NodeDatagrams | None:
-        """Return what the client node's kernel has counted until now; None over TCP, or the trial failed."""
-        if trial.spec.arm.protocol == H3 and not trial.failures:
-            with trial.failing(Reason.EVIDENCE_MISSING):
-                return counted(self._client)
-        return None
 
     def _fetch(self, trial: UnderWay) -> None:
         """Let the fetcher do what its plan says, unless the trial failed before."""

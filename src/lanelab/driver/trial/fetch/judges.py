@@ -12,7 +12,7 @@ from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.fetch import FetchedObject, FetchEvidence, FetchReport
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.datagrams import too_many_dropped
+from lanelab.driver.trial.datagrams import drops_in_words
 from lanelab.driver.trial.fetch.agreement import Agreement, late_objects
 from lanelab.driver.trial.fetch.bound import fetch_bound
 from lanelab.driver.trial.fetch.connections import Connections
@@ -85,8 +85,7 @@ def _absent(case: Case, evidence: FetchEvidence, expected: ExpectedFetch) -> Ite
     if case.record.failures:
         return
     pieces = Pieces(case.record, evidence, expected.load)
-    counts = ["evidence.datagrams"] if expected.arm.protocol == H3 and evidence.datagrams is None else []
-    absent = [*_lacking(evidence.fetch), *counts, *pieces.beside_client(), *_lacking_in_log(pieces, evidence)]
+    absent = [*_lacking(evidence.fetch), *pieces.beside_client(), *_lacking_in_log(pieces, evidence)]
     if absent:
         yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks {few(list(dict.fromkeys(absent)))}")
 
@@ -141,11 +140,8 @@ def _shared(needs: Needs, case: Case) -> Iterator[Failure]:
 
 def _dropped(evidence: FetchEvidence) -> Iterator[Failure]:
     """No fetch is slower since its own sockets lost what had come over the link."""
-    datagrams = evidence.datagrams
-    if datagrams and too_many_dropped(datagrams):
-        came = datagrams.received + datagrams.dropped
-        late = f"{datagrams.without_room} of them since the fetcher read too late"
-        detail = f"of {came} datagrams that came for the client its sockets dropped {datagrams.dropped}, {late}"
+    detail = drops_in_words(evidence.datagrams, "client", "fetcher") if evidence.datagrams else ""
+    if detail:
         yield Failure(Reason.FETCHER_LIMITED, detail)
 
 

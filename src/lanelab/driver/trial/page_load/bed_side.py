@@ -32,6 +32,7 @@ from lanelab.driver.record.evidence.settings import SettingsEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.datagrams import counted_since
 from lanelab.driver.trial.journey import legs_of, script_from_json, steps_from_json
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
@@ -181,9 +182,11 @@ class PageLoadOnBed(BedSide):
             raise BedError("no trial was prepared")
         started_utc = utc_now()
         self._lost_at_input()  # what was lost before is not this trial's
+        before = trial.datagrams(self._client)
         ahead_ns = wall_ahead_ns()
         self._load(trial)
         loaded_at = time.monotonic()
+        after = trial.datagrams(self._client)
         settings = self._settings(trial, (wall_ahead_ns() - ahead_ns) // 1000)
         if trial.spec.arm.cpu_slowdown == 1:  # else it is measured when the requests have been read
             self._begin_expected()
@@ -216,6 +219,7 @@ class PageLoadOnBed(BedSide):
             link=None,
             emulation=None,
             moving=MovingEvidence(trial.played, None, None) if trial.played else None,
+            datagrams=counted_since(before, after) if before and after else None,
         )
         trial.keep_files()
         self._ended = self._beside.submit(self._end, trial)

@@ -9,13 +9,17 @@ from pathlib import Path
 from lanelab.driver.arm.browsers.browser import Page
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.gateway.gateway import Gateway
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.certificates import Leaf
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import BedError, RecordError, StoreError
+from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.capture import RouterStall
 from lanelab.driver.record.evidence.moving import Played
+from lanelab.driver.record.evidence.spoken import NodeDatagrams
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.site.prepare.variant import RECORDED
+from lanelab.driver.trial.datagrams import counted as counted_by
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
@@ -66,6 +70,13 @@ class UnderWay:
 
     def fail(self, reason: Reason, detail: str) -> None:
         self.failures.append(Failure(reason, detail))
+
+    def datagrams(self, client: Node) -> NodeDatagrams | None:
+        """Return what the client node's kernel has counted until now; None over TCP, or the trial failed."""
+        if self.spec.arm.protocol == H3 and not self.failures:
+            with self.failing(Reason.EVIDENCE_MISSING):
+                return counted_by(client)
+        return None
 
     def flag_left(self, still_open: int) -> None:
         """Note that connections of the load before are still there: what they send meets this one."""

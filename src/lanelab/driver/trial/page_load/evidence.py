@@ -64,6 +64,8 @@ class Pieces:
             yield "evidence.moving"
         yield from self._of_resolver()
         yield from self._of_captures()
+        if self._over_quic and self.evidence.datagrams is None:
+            yield "evidence.datagrams"
         names = map(self._kept_as, self.expected.recorders)
         yield from (f"recordings.{name}" for name in names if self._lacks_recording(name))
         if self.expected.arm.via == "gateway":

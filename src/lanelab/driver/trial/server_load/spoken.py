@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.load import LoadReport
 from lanelab.driver.record.evidence.server import Line, ServedRequest
@@ -12,8 +13,8 @@ from lanelab.driver.record.evidence.spoken import Datagrams, SpokenEvidence
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
-from lanelab.driver.trial.datagrams import too_many_dropped
-from lanelab.driver.trial.server_load.wire import H3, judge_quic
+from lanelab.driver.trial.datagrams import drops_in_words, too_many_dropped
+from lanelab.driver.trial.server_load.wire import judge_quic
 
 # As servers write them; ApacheBench speaks HTTP/1.0 where an arm says HTTP/1.1.
 WRITTEN = {"HTTP/3.0": H3, "HTTP/2.0": "h2", "HTTP/1.1": "http/1.1", "HTTP/1.0": "http/1.1"}
@@ -63,12 +64,8 @@ def spoken_flags(spoken: SpokenEvidence | None) -> tuple[Flag, ...]:
     at_server = spoken.at_server if spoken else None
     if at_server is None:
         return ()
-    if not too_many_dropped(at_server):
-        return ()
-    came = at_server.received + at_server.dropped
-    late = f"{at_server.without_room} of them since the server read too late"
-    detail = f"of {came} datagrams that came for the server its sockets dropped {at_server.dropped}, {late}"
-    return (Flag(FlagName.SERVER_DROPPED, detail),)
+    detail = drops_in_words(at_server, "server", "server")
+    return (Flag(FlagName.SERVER_DROPPED, detail),) if detail else ()
 
 
 def _served(spoken: SpokenEvidence, arm: Arm, report: LoadReport, series: Mapping[str, Series]) -> Iterator[Failure]:
