@@ -214,6 +214,29 @@ def test_a_window_of_tcp_where_none_is_spoken_is_warned_of(window: str, arms: st
     ]
 
 
+@pytest.mark.parametrize(
+    ("settings", "arms", "warned"),
+    [
+        ("initial_window: 45", "{tcp: {}}", []),
+        ("initial_window: 60", "{tcp: {}}", [("server", 45, 60), ("client", 45, 60)]),
+        ("initial_window_server: [3, 10, 60]", "{tcp: {}}", [("server", 45, 60)]),
+        ("initial_window: 45, timestamps: false", "{tcp: {}}", [("server", 44, 45), ("client", 44, 45)]),
+        ("initial_window_client: 100, mtu: 576", "{tcp: {}}", []),
+        ("initial_window: 60", "{quic: {server: caddy, protocol: h3, tls: 1.3}}", []),
+    ],
+)
+def test_initial_windows_that_nobody_offers_to_take_are_warned_of(
+    settings: str, arms: str, warned: list[tuple[str, int, int]]
+) -> None:
+    experiment = read(f"sites: dummy\nlinks: {{rtt: 20ms, {settings}}}\narms: {arms}")
+    found = [each for each in warnings(experiment, estimate(experiment, LOADS)) if "first flight" in each]
+    assert found == [
+        f"the {name}'s first flight has {most} packets at most, and not its initial_window of {window}: no more than "
+        "64 KiB are offered before a connection is there"
+        for name, most, window in warned
+    ]
+
+
 def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
     slow = "links: {rtt: 200ms}\n"
     arms = "arms: {closing: {keepalive: off}, http: {}, ahead: {pipelining: 4}, spdy: {protocol: spdy/3.1}}"

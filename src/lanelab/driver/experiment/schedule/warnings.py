@@ -1,15 +1,18 @@
 """Warnings about an experiment that is allowed, and perhaps not what was meant. Pure."""
 
 from lanelab.analysis.statistics.holm import rounds_to_tell
+from lanelab.driver.arm.quic_stacks import over_quic_alone
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.estimate import CellEstimate, Estimate
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings, has_enough
+from lanelab.driver.link import Link
+from lanelab.driver.link.hosts.host import MOST_OFFERED
 from lanelab.driver.record.metrics import PAGE_LOAD
-from lanelab.driver.trial.page_load.discovery import ALT_SVC
 
 OVER_TLS = ("brotli", "zstd")  # codings that browsers take over TLS only
 CHROMIUMS_DEPTH = 3
+HEADERS, STAMPS = 20 + 20, 12  # bytes of IP and TCP, and of TCP's timestamps
 FEW_TRIALS = 5  # below this the interval of a median says next to nothing
 
 
@@ -22,9 +25,30 @@ def warnings(experiment: Experiment, estimate: Estimate) -> list[str]:
         warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
     if experiment.beds == 2:
         warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
+    warned += _of_first_flights(experiment)
     warned += _of_comparisons(experiment)
     warned += claim_warnings(experiment)
     return warned if experiment.workload != PAGE_LOAD else [*warned, *_of_page_loads(experiment, estimate)]
+
+
+def _of_first_flights(experiment: Experiment) -> list[str]:
+    """Warn about initial windows of TCP that are larger than anybody offers to take before a connection is there."""
+    over_tcp = [cell.link.link for cell in experiment.cells if not over_quic_alone(cell.arm)]
+    warned = []
+    for name, windows in (
+        ("server", {(link.server.initial_window, _most_at_first(link)) for link in over_tcp}),
+        ("client", {(link.client.initial_window, _most_at_first(link)) for link in over_tcp}),
+    ):
+        for window, most in sorted(each for each in windows if each[0] > each[1]):
+            what = f"the {name}'s first flight has {most} packets at most, and not its initial_window of {window}"
+            warned.append(f"{what}: no more than 64 KiB are offered before a connection is there")
+    return warned
+
+
+def _most_at_first(link: Link) -> int:
+    """Return how many full segments fill what a SYN, or its answer, can offer to take."""
+    stamped = link.client.timestamps and link.server.timestamps
+    return MOST_OFFERED // (link.mtu - HEADERS - (STAMPS if stamped else 0))
 
 
 def _of_page_loads(experiment: Experiment, estimate: Estimate) -> list[str]:
@@ -85,8 +109,7 @@ def _opens_no_window_of_tcp(cell: Cell) -> bool:
     """Return whether TCP is to offer a window at first, and all hosts speak HTTP/3 from their first connection on."""
     link = cell.link.link
     windows = [host.initial_receive_window for host in (link.client, link.server)]
-    by_quic = all(each.protocol == "h3" and each.h3_discovery != ALT_SVC for each in cell.arm.by_server)
-    return any(windows) and by_quic
+    return any(windows) and over_quic_alone(cell.arm)
 
 
 def _never_ahead(one: CellEstimate) -> bool:

@@ -19,6 +19,7 @@ SMALLEST_WINDOW, LARGEST_WINDOW = Size.parse("8KiB"), Size.parse("64MB")
 SMALLEST_BUFFER, FIRST_BUFFER = 4096, 131_072  # bytes: as kernels have them
 FIRST_WINDOW_BYTES = 60_000  # that a kernel offers, at least, before it knows a connection
 MOST_FIRST = 44  # packets of 1460 bytes: a first window has 16 bits, so that Linux offers no more in any case
+MOST_OFFERED = (1 << 16) - 1  # bytes, in a SYN or its answer
 ECN = {"off": "0", "accept": "2", "ask": "1"}  # value -> what the kernel says
 FORGETS = "net.ipv4.tcp_no_metrics_save"  # what connections learnt of the path
 NO_PROBES, PROBES = ("0", "1", "2"), ("3", "4")  # values of tcp_early_retrans
