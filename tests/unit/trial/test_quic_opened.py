@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from lanelab.driver.record.evidence.packets import QuicSummary
 from lanelab.driver.trial.packets.frames import inside
 from lanelab.driver.trial.packets.packets import open_capture, places, summarise
-from lanelab.driver.trial.packets.quic import SMALLEST_INITIAL, Kind
+from lanelab.driver.trial.packets.quic import SMALLEST_INITIAL, VERSION_1, VERSION_2, Kind
 from lanelab.driver.trial.packets.quic_frames import PING, STREAMS, Broken, frames
 from lanelab.driver.trial.packets.quic_keys import (
     CHACHA,
-    VERSION_1,
-    VERSION_2,
     Keys,
     expand,
     initial_keys,

@@ -11,7 +11,7 @@ from lanelab.driver.trial.packets import first_bytes
 from lanelab.driver.trial.packets.frames import address, turned
 from lanelab.driver.trial.packets.options import read, timestamp
 from lanelab.driver.trial.packets.order import Kind, Order, Sent, counts
-from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
+from lanelab.driver.trial.packets.sequence import ACK, FIN, HALF, NUMBERS, RST, SYN
 from lanelab.driver.trial.packets.stream_start import Beginning, has_request, is_told, likely_request
 
 CLOCK_TICK_NS = 2_000_000  # of a sender's timestamps, and one to be sure
@@ -62,7 +62,6 @@ class FirstFlight:
         return (self.end - self.begin) & NUMBERS
 
 
-FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 IPV4_ENDS, PLAIN_IPV4 = 12, 0x45  # bytes of two addresses and ports; version and length of a header
 UNKNOWN_RTT_NS = 6_000_000  # half of it is what other tools take for the time within which packets are out of order
 

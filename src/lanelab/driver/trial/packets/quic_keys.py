@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 from cryptography.hazmat.primitives.ciphers.algorithms import AES, ChaCha20
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
-VERSION_1, VERSION_2 = 0x00000001, 0x6B3343CF
+from lanelab.driver.trial.packets.quic import LONG, VERSION_1, VERSION_2
+
 SALTS = {
     VERSION_1: bytes.fromhex("38762cf7f55934b34d179ae6a4c80cadccbb7f0a"),
     VERSION_2: bytes.fromhex("0dede3def700a6db819381be6e269dcbf9bd2ed9"),
@@ -23,7 +24,6 @@ LABELS = {VERSION_1: "quic", VERSION_2: "quicv2"}
 AES_128, AES_256, CHACHA = 0x1301, 0x1302, 0x1303  # cipher suites
 SAMPLE, TAG, IV = 16, 16, 12  # bytes
 SAMPLE_AT = 4  # behind the place at which the packet number begins
-LONG = 0x80
 LONG_BITS, SHORT_BITS = 0x0F, 0x1F  # of the first byte, that are masked
 LONG_RESERVED, SHORT_RESERVED = 0x0C, 0x18  # of these, that are never set
 FARTHEST = 1 << 14  # between the numbers of two packets of which nothing but these is known

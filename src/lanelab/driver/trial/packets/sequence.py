@@ -1,5 +1,6 @@
-"""TCP's sequence numbers and timestamps, which count modulo 2^32."""
+"""TCP's flags, and its sequence numbers and timestamps, which count modulo 2^32."""
 
+FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 NUMBERS = 0xFFFF_FFFF  # all of them, as a mask
 HALF = 0x8000_0000  # a number that is less than this beyond another one comes after it
 

@@ -28,10 +28,22 @@ from lanelab.driver.trial.packets.packets import LARGEST_RECORD, NO_OPTIONS, Ope
 from lanelab.driver.trial.packets.quic import begins_quic
 from lanelab.driver.trial.packets.quic_timeline import QuicStream, opening
 from lanelab.driver.trial.packets.secrets import read_secrets
+from lanelab.driver.trial.packets.sequence import ACK, FIN, RST, SYN
 
-__all__ = ["Datagram", "Packet", "QuicStream", "Seen", "Stream", "Timeline", "read_timeline"]
+__all__ = [
+    "ACK",
+    "FIN",
+    "RST",
+    "SYN",
+    "Datagram",
+    "Packet",
+    "QuicStream",
+    "Seen",
+    "Stream",
+    "Timeline",
+    "read_timeline",
+]
 
-FIN, SYN, RST, PUSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
 BEGINNING = 256  # bytes of what a datagram carries by which it is known again: more than a token of QUIC's first ones
 SHORT_WAY = HEADERS = 20 + 32  # bytes of IPv4, and of TCP with timestamps
 _ONLY_STAMPS, _HEADER_AND_SYN = 8 << 12, 0xF002  # a header of eight words, which is no SYN

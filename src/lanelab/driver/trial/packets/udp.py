@@ -4,11 +4,9 @@ from dataclasses import replace
 
 from lanelab.driver.record.evidence.packets import FlowSummary, QuicSummary
 from lanelab.driver.trial.packets.frames import address, turned
-from lanelab.driver.trial.packets.quic import FIXED, LONG, begins_quic
+from lanelab.driver.trial.packets.quic import FIXED, LONG, LONGEST_ID, begins_quic
 from lanelab.driver.trial.packets.quic_connection import Quic
 from lanelab.driver.trial.packets.secrets import Secrets
-
-LONGEST_ID = 20
 
 
 class Udp:

@@ -21,7 +21,7 @@ from lanelab.driver.trial.page_load.requests import host
 ALT_SVC = "alt-svc"
 CLOCKS_MS = 15.0  # by which the moments of browser and capture may be apart
 US_OF_MS = 1000
-H2, H3 = "h2", "h3"
+H2 = "h2"
 
 
 def not_yet(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.gateway import log
 from lanelab.driver.arm.gateway.configuration import ADDRESS, PORT
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.server import TLS_NAMES
 from lanelab.driver.record.evidence.gateway import GatewayConnection, Push
 from lanelab.driver.record.evidence.packets import Connection
@@ -19,7 +20,7 @@ from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.browser_log import BrowserTold
-from lanelab.driver.trial.page_load.discovery import ALT_SVC, H3
+from lanelab.driver.trial.page_load.discovery import ALT_SVC
 from lanelab.driver.trial.page_load.quic_verdict import OverQuic
 from lanelab.driver.trial.page_load.requests import few, in_clear
 from lanelab.driver.trial.page_load.requests import target as target_of

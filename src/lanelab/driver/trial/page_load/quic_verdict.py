@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.packets import FlowSummary, QuicSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
@@ -18,7 +19,7 @@ from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.browser_log import BrowserTold
-from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, H3, not_yet
+from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, not_yet
 from lanelab.driver.trial.page_load.requests import few, target
 from lanelab.driver.trial.page_load.witnesses import Witnesses, port, served_target
 

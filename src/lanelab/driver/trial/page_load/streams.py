@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayLog, Streams
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.site.push_plan import pushed_paths
@@ -19,7 +20,6 @@ WINDOW, CONNECTION_WINDOW, MOST, PUSH = (
     "enable_push",
 )
 UNSAID_WEIGHT, USUAL_URGENCY = 16, 3
-H3 = "h3"
 USUAL_OF_SPDY = {"spdy/2": 2}  # the number of the usual urgency, where it is another
 
 

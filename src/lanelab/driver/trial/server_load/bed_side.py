@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.life import Running
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import PORTS
@@ -28,7 +29,6 @@ from lanelab.driver.trial.server_load.generator_life import RunningGenerator
 from lanelab.driver.trial.server_load.registry import GENERATORS
 from lanelab.driver.trial.server_load.spoken import seconds_logged, served_by_protocol
 from lanelab.driver.trial.server_load.targets import targets_of
-from lanelab.driver.trial.server_load.wire import H3
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.record.evidence.load import BODY, GeneratorUse, Latency, LoadEvidence, LoadReport, ServedBy
 from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.reasons import Failure, Reason
@@ -16,7 +17,7 @@ from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load.first_packets import packets_of
 from lanelab.driver.trial.server_load.spoken import judge_spoken
 from lanelab.driver.trial.server_load.targets import requests_wanted
-from lanelab.driver.trial.server_load.wire import H3, judge_wire
+from lanelab.driver.trial.server_load.wire import judge_wire
 
 MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use

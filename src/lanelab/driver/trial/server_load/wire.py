@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.record.evidence.load import WireWitness
 from lanelab.driver.record.evidence.packets import Connection, PacketSummary, QuicSummary
 from lanelab.driver.record.evidence.spoken import QuicWitness
@@ -12,7 +13,6 @@ from lanelab.driver.record.reasons import Failure, Reason
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # which look the same
 NOTHING = "nothing"
 LEAST_COMPLETE = 0.5  # of the connections: the load ends within handshakes, and links lose their packets
-H3 = "h3"
 
 
 def wire_witness(packets: PacketSummary) -> WireWitness:
