@@ -19,6 +19,7 @@ from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.of_run import results_on_terminal as results
 from lanelab.analysis.statistics.distributions import f_above, t_above, t_quantile
+from lanelab.analysis.statistics.looks import looks
 from tests.kit.made_run import Made, make_run
 
 
@@ -113,6 +114,22 @@ def terminal(run: Run) -> str:
     out = io.StringIO()
     Console(file=out, width=200).print(results(run))
     return out.getvalue()
+
+
+def test_a_run_that_may_have_looked_before_is_no_surer_of_what_beds_give(tmp_path: Path) -> None:
+    """The report uses the levels of the looks, between beds too."""
+    planned = [(look.trials, look.alpha) for look in looks(9, 30)]
+    alone = made(run_of(tmp_path, rounds=9, beds=3, bed_noise=0.05))
+    watched = made(run_of(tmp_path, rounds=9, beds=3, bed_noise=0.05, looks=planned))
+    each, others = (
+        [*(row.numbers for row in beds.cells), *(row.numbers for row in beds.changes)] for beds in (alone, watched)
+    )
+    for one, other in zip(each, others, strict=True):
+        assert other.value == one.value
+        assert one.low is not None
+        assert other.low is not None
+        assert other.low < one.low
+        assert other.confidence == 0.95, "of all looks together"
 
 
 def test_a_run_over_three_beds_has_a_table_of_them_everywhere(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from lanelab.analysis.results.model import Arm, Cell, Run, Trial, name_of, names
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import one_bed
 from lanelab.analysis.statistics.distributions import t_quantile
+from lanelab.analysis.statistics.looks import ALPHA, look_after
 from lanelab.analysis.statistics.median import LEVEL, logarithm
 from lanelab.analysis.statistics.one_bed import ENOUGH_BEDS
 from lanelab.analysis.statistics.paired import ratio_of
@@ -115,18 +116,18 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
     by_number = _by_round(run)
     by_cell = {cell.number: by_bed(by_number[cell.number].values()) for cell in run.cells}
     numbers = {(cell.group, cell.arm.name): cell.number for cell in run.cells}
-    changes = []
+    changes, alpha = [], alpha_of_run(run)
     for cell, base in pairs:
         both = _pairs(by_number[numbers[cell.group, base.name]], by_number[cell.number], run.primary.worst)
         same = [(bed, ratio) for bed, other, ratio in both if bed == other]
         if same:
-            changes.append(ChangeRow(cell, base, between(by_bed(same), hodges_lehmann), len(both) - len(same)))
+            changes.append(ChangeRow(cell, base, between(by_bed(same), hodges_lehmann, alpha), len(both) - len(same)))
     logs = [logarithms(values) for values in by_cell.values()]
     spreads = [spread for spread in map(_spread, logs) if spread]
     return BedsOfRun(
         beds=len({bed for values in by_cell.values() for bed in values}),
         cells=tuple(
-            CellRow(cell, between(by_cell[cell.number], statistics.median))
+            CellRow(cell, between(by_cell[cell.number], statistics.median, alpha))
             for cell in run.cells
             if by_cell[cell.number]
         ),
@@ -197,8 +198,16 @@ def _pairs(
 # --- of one number
 
 
-def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[float]], float]) -> Between:
-    """Work out a number by beds. `values` are those of each bed; `middle` makes one number of a bed's."""
+def alpha_of_run(run: Run) -> float:
+    """Return what intervals may miss with after the rounds that the run has: with several looks they share the 5%."""
+    return look_after(run.plan.looks, max((trial.round for trial in run.trials), default=0)).alpha
+
+
+def between(
+    values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[float]], float], alpha: float = ALPHA
+) -> Between:
+    """Work out a number by beds. `values` are those of each bed; `middle` makes one number of a bed's. `alpha`: how
+    often the interval may miss."""
     typical = statistics.median(map(len, values.values()))
     beds = tuple(OfBed(bed, len(some), middle(some), 2 * len(some) >= typical) for bed, some in values.items())
     counting = [one.value for one in beds if one.counts]
@@ -208,7 +217,7 @@ def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[fl
     centre = statistics.fmean(logs)
     low = high = None
     if len(logs) >= ENOUGH_BEDS:
-        reach = t_quantile((1 + LEVEL) / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+        reach = t_quantile(1 - alpha / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
         low, high = math.exp(centre - reach), math.exp(centre + reach)
     spread = _spread(logarithms(values))
     within, of_beds = (math.sqrt(spread[0]), math.sqrt(max(0.0, spread[1]))) if spread else (None, None)

@@ -10,7 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from lanelab.analysis.results.between_beds import CellRow, ChangeRow, Result, between, by_bed, hodges_lehmann, results
+from lanelab.analysis.results.between_beds import (
+    CellRow,
+    ChangeRow,
+    Result,
+    alpha_of_run,
+    between,
+    by_bed,
+    hodges_lehmann,
+    results,
+)
 from lanelab.analysis.results.layout.data import LEFT_OUT, Fields, fields_of, key, spread
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run, name_of
 from lanelab.analysis.statistics.median import logarithm
@@ -54,11 +63,11 @@ class Levels:
 
 def medians(run: Run, by_cell: Mapping[int, Mapping[int, Result]]) -> list[CellRow]:
     """Of each cell, what each machine gives: the numbers of "beds" are those of machines."""
-    rows = []
+    rows, alpha = [], alpha_of_run(run)
     for cell in run.cells:
         values = by_bed((one.machine, one.value) for one in by_cell[cell.number].values())
         if values:
-            rows.append(CellRow(cell, between(values, statistics.median)))
+            rows.append(CellRow(cell, between(values, statistics.median, alpha)))
     return rows
 
 
@@ -84,7 +93,7 @@ def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], values: Mapping[int, Ma
             ratios = {machine: [math.exp(log) for log in by_round.values()] for machine, by_round in logs.items()}
             shared = values[cell.number].keys() & values[base.number].keys()
             across = sum(values[cell.number][n].machine != values[base.number][n].machine for n in shared)
-            rows.append(ChangeRow(cell, arm, between(ratios, hodges_lehmann), across))
+            rows.append(ChangeRow(cell, arm, between(ratios, hodges_lehmann, alpha_of_run(run)), across))
     return rows
 
 
