@@ -119,6 +119,16 @@ def test_a_mean_is_unknown_where_one_of_its_trials_timed_out() -> None:
     assert (late.verdict, "timed out" in late.detail) == (UNTESTED, True)
 
 
+def test_a_mean_is_unknown_where_both_arms_timed_out_in_one_place() -> None:
+    """The rounds that are left would be those in which the slowest place was quick."""
+    loads = with_effect("change", 0.61)
+    late = judged(
+        lambda arm, rtt, number: LATE if rtt == 60 and number <= 4 else loads(arm, rtt, number),
+        mean_of(*places("change", 3)),
+    )
+    assert (late.verdict, "timed out" in late.detail) == (UNTESTED, True)
+
+
 def test_a_mean_has_trends_spikes_and_contrasts_of_each_place() -> None:
     """The same place twice is no other than that place."""
     for kind in ("trend", "spike", "contrast"):

@@ -2,6 +2,7 @@
 without them, and how well the line fits."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -106,6 +107,18 @@ def test_a_slope_with_a_time_out_is_not_known(arms: str) -> None:
     (judged,) = judge(made_run(loads, claims=[claim]))
     assert judged.verdict == Verdict.NOT_TESTED
     assert "timed out" in judged.detail
+
+
+def test_a_mean_of_slopes_is_unknown_where_one_of_them_falls() -> None:
+    """Of no round trips the geometric mean would be none at all."""
+    points = about("slope", 9.0, 16.0).places[0].points
+    falling = tuple(replace(point, cell=point.cell.replace("b", "a")) for point in points)
+    claim = replace(about("slope", 9.0, 16.0), quantifier="mean", places=(Place("both", (*points, *falling)),))
+    (judged,) = judge(made_run(line_of({"a": -3, "b": 12.4}), claims=[claim]))
+    assert (judged.verdict, judged.places[0].effect) == (Verdict.NOT_TESTED, None)
+    assert "the mean of the slopes is not known" in judged.detail
+    (judged,) = judge(made_run(line_of({"a": 12.4, "b": 12.4}), claims=[claim]))
+    assert judged.verdict == Verdict.REPRODUCED
 
 
 def test_why_of_a_slope_says_which_round_trips_they_are() -> None:

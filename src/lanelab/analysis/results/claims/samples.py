@@ -144,7 +144,7 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
     weights = weights_of(claim, place)
     logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
     lacks = len(logs) < len(weights)  # in one of its points, neither came to its end
-    if lacks and claim.kind not in LINES:
+    if lacks and claim.kind not in LINES and claim.quantifier != "mean":
         return None
     if lacks or (len(logs) > 1 and any(map(math.isinf, logs))):
         return NotTested(f"a trial timed out, or its value is 0, so the {claim.kind} is not known")
@@ -154,8 +154,9 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
     if claim.kind in LINES:
         shares = claim.shares_of(place)
         effect = sum(_of_lines(measured, claim, points, number) for points in shares) / len(shares)
-        if not claim.is_absolute and not math.isfinite(effect):
-            return NotTested("it does not grow in every round, so the ratio of the two slopes is not known")
+        if not math.isfinite(effect) and (not claim.is_absolute or len(shares) > 1):
+            number_of = "ratio of the two slopes" if not claim.is_absolute else f"mean of the {claim.kind}s"
+            return NotTested(f"it does not grow in every round, so the {number_of} is not known")
     else:
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
     return Observed(
