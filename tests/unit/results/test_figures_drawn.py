@@ -140,17 +140,28 @@ def test_what_timed_out_never_came_to_its_end() -> None:
     assert "a: 1,012.0 ms" in dots
 
 
+def test_a_median_between_a_load_that_ended_and_one_that_did_not_took_longer_too() -> None:
+    """As in tables: the half of what both took is known of neither."""
+    run = run_in_memory(lambda _arm, _rtt, number: LATE if number <= 6 else 8000.0 + number)
+    row, mark = tables.rows(run)[0], marks.marks(run, "plt", "").marks[run.cells[0].number]
+    assert row.summary
+    assert (row.shown(row.summary.median), mark.short) == ("> 60,000", "> 60,000")
+    assert mark.summary is not None
+    assert (mark.middle, mark.summary.quartile_3, max(mark.values)) == (60_000, 60_000, 60_000)
+    assert mark.summary.quartile_1 == pytest.approx(8009.75)
+
+
 def test_a_journey_may_take_longer_than_the_time_that_each_step_has() -> None:
     """Its load time is that of its steps together. One that timed out is beyond all that came to their end."""
     steps = {"journey": json.dumps(["front", "article"])}
     run = run_in_memory(lambda _arm, _rtt, number: LATE if number == 1 else 100_000.0 + number)
     run = replace(run, meta={**run.meta, **steps})
     cell = run.cells[0].number
-    drawn = run.drawn(run.primary.name)[cell]
-    assert [drawn[number] for number in range(2, 13)] == [100_000.0 + number for number in range(2, 13)]
-    assert drawn[1] > max(drawn[number] for number in range(2, 13))
     mark = marks.marks(run, "plt", "").marks[cell]
-    assert (mark.middle, mark.is_late(drawn[1]), mark.is_late(drawn[12])) == (100_007.5, True, False)
+    late_one, *ended = mark.values
+    assert ended == [100_000.0 + number for number in range(2, 13)]
+    assert late_one > max(ended)
+    assert (mark.middle, mark.is_late(late_one), mark.is_late(ended[-1])) == (100_007.5, True, False)
     late = run_in_memory(lambda _arm, _rtt, number: LATE if number <= 8 else 100_000.0)
     row = tables.rows(late)[0]
     assert row.summary

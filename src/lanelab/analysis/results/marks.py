@@ -94,7 +94,7 @@ def marks(run: Run, y: str, kind: str) -> Measured:
     metric = axes.metric_of(run, y)
     by_cell: dict[int, Mark] = {}
     limit = run.limit_of(metric.name) / metric.scale
-    for cell, values in run.drawn(metric.name).items():
+    for cell, values in (run.outcomes() if metric.name == run.primary.name else run.values(metric.name)).items():
         look, looks = look_after(run.plan.looks, max(values, default=0)), len(run.plan.looks)
         scaled = tuple(value / metric.scale for value in values.values())
         mark = _median(str(_cell(run, cell)), metric, scaled, summarise(scaled, look.alpha, looks), limit)
@@ -119,14 +119,31 @@ def _cell(run: Run, number: int) -> Cell:
 def _median(
     label: str, metric: Metric, values: tuple[float, ...], summary: Summary | None, limit: float
 ) -> Mark | None:
-    if summary is None or not math.isfinite(summary.median):
+    if summary is None or not math.isfinite(min(summary.median, limit)):
         return None
-    estimate = summary.estimate
+    drawn = _within(summary, limit)
+    estimate = drawn.estimate
     unit = f" {metric.unit}" if metric.unit else ""
     low, high = estimate.low, estimate.high
-    mark = Mark(estimate.median, low, high, estimate.n, "", estimate.name, summary, values, limit=limit)
+    shown = tuple(min(value, limit) for value in values)
+    mark = Mark(estimate.median, low, high, estimate.n, "", estimate.name, drawn, shown, limit=limit)
     interval = "" if low is None or high is None else f", {estimate.name} {mark.least(low)} to {mark.least(high)}"
     return replace(mark, words=f"{label}: median {mark.least(mark.middle)}{unit}{interval}, n = {mark.n}")
+
+
+def _within(summary: Summary, limit: float) -> Summary:
+    """Return it as it is drawn: what trials that timed out took is at their limit. The middle of two trials of which
+    one timed out took longer than that, too: half of what both took is known of neither."""
+    of = summary.estimate
+    low, high = (None if end is None else min(end, limit) for end in (of.low, of.high))
+    return replace(
+        summary,
+        estimate=replace(of, median=min(of.median, limit), low=low, high=high),
+        quartile_1=min(summary.quartile_1, limit),
+        quartile_3=min(summary.quartile_3, limit),
+        low=min(summary.low, limit),
+        high=min(summary.high, limit),
+    )
 
 
 def _changes(run: Run) -> Measured:

@@ -354,14 +354,3 @@ class Run:
             return math.inf
         longest = max((trial.value for trial in self.ok if trial.value is not None), default=0.0)
         return max(self.plan.timeout_s * 1000, math.nextafter(longest, math.inf))
-
-    def drawn(self, metric: str) -> dict[int, dict[int, float]]:
-        """Return the values of a metric for figures. Loads that timed out are drawn at the time that they had; where
-        more is better, at 0."""
-        if metric != self.primary.name:
-            return self.values(metric)
-        limit = self.limit_of(metric)
-        return {
-            cell: {number: min(value, limit) for number, value in rounds.items()}
-            for cell, rounds in self.outcomes().items()
-        }
