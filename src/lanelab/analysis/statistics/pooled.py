@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lanelab.analysis.statistics.median import ALPHA
 from lanelab.analysis.statistics.paired import Change, log_ratios
 from lanelab.analysis.statistics.ranks import p_alike, ranks
-from lanelab.analysis.statistics.signed_rank import signed_rank
+from lanelab.analysis.statistics.signed_rank import one_sided, signed_rank
 from lanelab.analysis.statistics.strata import MadeOn, strata
 
 Logs = Sequence[Sequence[float]]  # logarithms of the ratios in one place, by machine
@@ -28,6 +28,15 @@ def are_opposite(places: Sequence[Logs], alpha: float = ALPHA) -> bool:
         return False
     p = _p_alike([[log for logs in place for log in logs] for place in places])
     return p is not None and p <= alpha
+
+
+def are_shown_opposite(places: Sequence[Logs], alpha: float = ALPHA) -> bool:
+    """Return whether one place is shown to go up, and another down. Where no place goes down, or none goes up, at most
+    `alpha` of runs say so: then one of all but one has to do so by chance, and each has its part (Piantadosi and Gail
+    1993). Places that differ are not enough for that: one may be far below all others, and these may lie around 0."""
+    level = alpha / max(1, len(places) - 1)
+    sides = [one_sided(place, 0.0) for place in places]
+    return any(up <= level for up, _ in sides) and any(down <= level for _, down in sides)
 
 
 def _p_alike(groups: Sequence[Sequence[float]]) -> float | None:

@@ -14,7 +14,8 @@ from lanelab.analysis.results.claims.time_reasons import why
 from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.tables import run_drift
-from lanelab.analysis.statistics.pooled import are_opposite
+from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.analysis.statistics.pooled import are_shown_opposite
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.claim import LINES, Claim, Place, digest_of
 from lanelab.driver.record.load_places import metric_of_claim
@@ -76,18 +77,18 @@ class _Court:
         if judged.effect is None:
             return judged
         judged = replace(judged, left_out=measured.rounds_with_trials(cells_of(place)) - judged.effect.n)
-        if self._is_opposite(claim, place, measured):
+        if self._is_opposite(claim, place, measured, ALPHA / levels.looks):
             return replace(judged, detail="; ".join(filter(None, (judged.detail, OPPOSITE))))
         return judged
 
-    def _is_opposite(self, claim: Claim, place: Place, measured: Measured) -> bool:
-        """Return whether a mean is over places of which one goes up and another down."""
+    def _is_opposite(self, claim: Claim, place: Place, measured: Measured, alpha: float) -> bool:
+        """Return whether a mean is over places of which one is shown to go up and another down."""
         shares = claim.shares_of(place)
         if len(shares) == 1 or claim.is_absolute:
             return False
         of_one = replace(claim, quantifier="one")
         each = [observe(measured, of_one, replace(place, points=points)) for points in shares]
-        return are_opposite([by_machine(rounds) for rounds in each if not isinstance(rounds, NotTested)])
+        return are_shown_opposite([by_machine(rounds) for rounds in each if not isinstance(rounds, NotTested)], alpha)
 
     def _drifted(self) -> str:
         """Return why values of this run depend on when they were measured. Pairs and counts do not."""
