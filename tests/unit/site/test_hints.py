@@ -128,9 +128,23 @@ def test_a_hint_that_had_not_come_when_the_time_was_over_is_part_of_the_time_out
     """Another failure would have it tried again until a load is fast enough."""
     data = record(arm)
     assert reasons(data, arm) == [Reason.HINTS_IGNORED]
+    out_of_time(data)
+    if arm is EARLY:  # it comes ahead of the page
+        data["requests"][0].update(status=None, connection=None, ended_ms=None)
+    assert timed_out(reasons(data, arm))
+
+
+def test_a_page_that_came_without_its_103_is_no_time_out() -> None:
+    data = record(EARLY)
+    out_of_time(data)
+    assert Reason.HINTS_IGNORED in reasons(data, EARLY)
+    told(LINK)(data)
+    assert reasons(data, EARLY) == [Reason.TIMEOUT]
+
+
+def out_of_time(data: Data) -> None:
     data["failures"] = [{"reason": "timeout", "detail": "60 s"}]
     data["evidence"]["browser"]["times"]["plt_ms"] = None
-    assert timed_out(reasons(data, arm))
 
 
 def test_what_came_by_a_103_need_not_name_its_connection() -> None:

@@ -143,11 +143,22 @@ def test_a_push_that_had_not_come_when_the_time_was_over_is_part_of_the_time_out
     told = plan(PUSH)
     changing(told)
     assert Reason.PUSH_MISSING in {each.reason for each in judged(told, PUSH)}
-    told.record["failures"] = [{"reason": "timeout", "detail": "60 s"}]
-    told.record["evidence"]["browser"]["times"]["plt_ms"] = None
+    out_of_time(told)
     found = {each.reason for each in judged(told, PUSH)}
     assert Reason.TIMEOUT in found
     assert Reason.PUSH_MISSING not in found
+
+
+def test_a_push_with_another_answer_is_no_time_out() -> None:
+    told = plan(PUSH)
+    push(status=404)(told)
+    out_of_time(told)
+    assert Reason.PUSH_MISSING in {each.reason for each in judged(told, PUSH)}
+
+
+def out_of_time(told: Told) -> None:
+    told.record["failures"] = [{"reason": "timeout", "detail": "60 s"}]
+    told.record["evidence"]["browser"]["times"]["plt_ms"] = None
 
 
 def test_measures_tell_of_turns_and_pushes() -> None:

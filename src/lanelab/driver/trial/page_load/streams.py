@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.quic_stacks import H3
-from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayLog, Streams
+from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayLog, Push, Streams
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.site.push_plan import pushed_paths
 from lanelab.driver.site.site import Site
@@ -20,6 +20,7 @@ WINDOW, CONNECTION_WINDOW, MOST, PUSH = (
     "enable_push",
 )
 UNSAID_WEIGHT, USUAL_URGENCY = 16, 3
+OK = 200
 USUAL_OF_SPDY = {"spdy/2": 2}  # the number of the usual urgency, where it is another
 
 
@@ -100,13 +101,13 @@ class StreamsVerdict:
         """Yield what is wrong with pushes: each one asked for is promised and comes, and no other is."""
         wanted = {self.site.entry_host + path for path in pushed_paths(self.site, self.arm.push)}
         promised = {each.url for each in self.witnesses.pushes}
-        missing = sorted(wanted - promised)
+        missing = [] if self.broken_off else sorted(wanted - promised)
         broken = [
             f"{each.url} ({each.error or each.status})"
             for each in self.witnesses.pushes
-            if each.url in wanted and not each.refused and (each.error or each.status != 200)
+            if each.url in wanted and not each.refused and self._is_broken(each)
         ]
-        if (missing or broken) and not self.broken_off:
+        if missing or broken:
             words = [
                 *(["not promised: " + few(missing)] * bool(missing)),
                 *(["broken off: " + few(broken)] * bool(broken)),
@@ -117,6 +118,12 @@ class StreamsVerdict:
         if unasked or refused:
             words = [*([few(unasked)] * bool(unasked)), *([f"{refused} that were refused"] * bool(refused))]
             yield Failure(Reason.PUSH_UNASKED, f"the server pushed what nobody asked for: {', '.join(words)}")
+
+    def _is_broken(self, push: Push) -> bool:
+        """Return whether it came to no good answer. Where the load came to no end one may still have been to come."""
+        if self.broken_off:
+            return push.status not in (None, OK)
+        return bool(push.error) or push.status != OK
 
 
 def stream_measures(log: GatewayLog | None) -> Mapping[str, float]:

@@ -39,7 +39,7 @@ class HintsVerdict:
         if self.arm.early_hints == OFF:
             return
         if page not in came:
-            if not self.broken_off:
+            if not self.broken_off or any(target(each) == page for each in self.requests):  # it comes before the page
                 yield "no 103 came ahead of the page"
             return
         wanted = {each.header for each in hints(self.site, self.arm.early_hints, "early_hints")}
