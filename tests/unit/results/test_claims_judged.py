@@ -265,6 +265,18 @@ def test_rounds_in_which_neither_came_to_its_end_are_counted_too() -> None:
     assert only(found).left_out == 2
 
 
+@pytest.mark.parametrize("kind", ["trend", "contrast"])
+@pytest.mark.parametrize("arms", ["b", "ab"])
+def test_what_several_changes_make_is_unknown_where_one_of_them_is(kind: ClaimKind, arms: str) -> None:
+    """Also where both arms timed out: the rounds that are left would be those in which both were quick."""
+    effect = with_effect(kind, 0.61)
+    late = judged(
+        lambda arm, rtt, number: LATE if arm in arms and rtt == 40 and number <= 4 else effect(arm, rtt, number),
+        made_claim(kind),
+    )
+    assert (late.verdict, "timed out" in late.detail) == (UNTESTED, True)
+
+
 def test_a_value_whose_trials_failed_says_so() -> None:
     value = made_claim("value")
     run = failing(made_run(with_effect("value", 0.61), rounds=20, claims=[value]), "b20", 5)
