@@ -16,7 +16,7 @@ from lanelab.driver.trial.page_load.judges import dropped as dropped_datagrams
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.tolerances import Tolerances
 from tests.kit.judging import judged as judged_as
-from tests.kit.quic_records import FIRST_US, flow, quic_record
+from tests.kit.quic_records import FIRST_US, by_tcp, flow, quic_record
 from tests.kit.records import LINK, SITE, Data, record
 
 FORCED = Arm.parse("h3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
@@ -146,6 +146,33 @@ def test_a_handshake_that_had_not_ended_when_the_time_was_over_is_no_fallback() 
     assert timed_out(judged(FORCED, data))
     data["evidence"]["packets"]["client"]["by_udp_flow"][0]["packets_down"] = 0  # nobody speaks QUIC there
     assert "nothing came back" in judged(FORCED, data)[FALLBACK]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_browser_that_was_told_when_the_time_was_nearly_over_is_no_fallback(begun: bool) -> None:
+    """The page came by HTTP/2, as it has to, and nothing else was there. `begun`: so was a connection of QUIC."""
+    data = quic_record(TOLD)
+    quic(short_up=0, short_down=0, alpn_chosen=None, ready_us=None)(data)
+    packets, log = data["evidence"]["packets"]["client"], data["evidence"]["server"]
+    packets["by_udp_flow"] = packets["by_udp_flow"][: int(begun)]
+    data["requests"], log["requests"] = data["requests"][:1], log["requests"][:1]
+    assert FALLBACK in judged(TOLD, data)
+    out_of_time(data)
+    assert timed_out(judged(TOLD, data))
+    assert FALLBACK in judged(FORCED, data)
+
+
+def test_a_browser_that_was_told_and_asks_by_http2_falls_back_however_the_load_ends() -> None:
+    data = quic_record(TOLD)
+    for number in range(3):
+        by_tcp(data, number)
+    data["evidence"]["packets"]["client"]["by_udp_flow"] = []
+    data["requests"][1]["started_ms"] = 900.0
+    out_of_time(data)
+    assert FALLBACK in judged(TOLD, data)
+    data["requests"][1] |= {"status": None, "connection": None}  # nor does it help that this had no answer yet
+    del data["evidence"]["server"]["requests"][1]
+    assert FALLBACK in judged(TOLD, data)
 
 
 # --- the rule of what may be HTTP/2

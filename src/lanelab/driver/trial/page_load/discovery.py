@@ -40,6 +40,11 @@ def not_yet(
     ]  # fmt: skip
 
 
+def not_told(requests: Sequence[Request]) -> bool:
+    """Return whether each of them was asked for before its host could have told of HTTP/3."""
+    return all(each.started_ms <= _told_ms(host(each), requests) + CLOCKS_MS for each in requests)
+
+
 def _told_ms(name: str, requests: Sequence[Request]) -> float:
     """Return when the host's first answer had come."""
     answers = (_answered_ms(each) for each in requests if host(each) == name and each.status is not None)

@@ -19,8 +19,8 @@ from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.browser_log import BrowserTold
-from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, not_yet
-from lanelab.driver.trial.page_load.requests import few, target
+from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, not_told, not_yet
+from lanelab.driver.trial.page_load.requests import few, host, on_network, target
 from lanelab.driver.trial.page_load.witnesses import Witnesses, port, served_target
 
 HTTPS = 443
@@ -73,14 +73,23 @@ class OverQuic:
 
     def _connections(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         whole = [each for each in flows if each.quic and each.quic.complete]
-        unanswered = not any(each.packets_down for each in flows)
-        if not flows:
+        unanswered, too_early = not any(each.packets_down for each in flows), self._too_early(flows)
+        if not flows and not too_early:
             yield "by the capture no QUIC connection was begun"
-        elif not whole and (unanswered or not self.evidence.broken_off):  # else its time was over first
+        if flows and not whole and (unanswered or not self.evidence.broken_off):  # else its time was over first
             why = "nothing came back" if unanswered else "no handshake was complete"
             yield f"by the capture {len(flows)} QUIC connections were begun, and {why}"
-        if self._fetched and not any(each.protocol == H3 for each in self._fetched):
+        if self._fetched and not too_early and not any(each.protocol == H3 for each in self._fetched):
             yield f"by the {self._client} no request used h3"
+
+    def _too_early(self, flows: Sequence[FlowSummary]) -> bool:
+        """Return whether the time of a load was over before anything was asked for that could have gone by HTTP/3. A
+        browser that was told, and asks for more, begins a connection at once."""
+        if not self.evidence.broken_off or self.arm.h3_discovery != ALT_SVC:
+            return False
+        if flows:
+            return len(self.excused()) == len(self._fetched)
+        return not_told([each for each in on_network(self.record.requests) if host(each) in self.site.hosts])
 
     def _names(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield what each handshake asked for and got. What is not known is the evidence's judge's."""
