@@ -134,7 +134,15 @@ def test_files_that_were_removed_or_changed_are_told(
         first_packets(run, 1)
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b""), gzip.compress(b"no capture at all")])
+@pytest.mark.parametrize(
+    "content",
+    [b"no gzip", gzip.compress(b""), gzip.compress(b"no capture at all")],
+    ids=[
+        "no gzip",
+        "empty",
+        "no capture",
+    ],  # a compressed file has its time in it, and would be named otherwise each time
+)
 def test_what_is_no_capture_is_told(tmp_path: Path, content: bytes) -> None:
     run = make_load_run(tmp_path / "run", rounds=1, files={WITH_TCP: content})
     assert refused("packets", run, "--trial", 1)
