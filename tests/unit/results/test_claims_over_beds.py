@@ -5,6 +5,7 @@ from lanelab.analysis.results.claims.rules import levels_after
 from lanelab.analysis.results.claims.samples import Observed
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.claims.words import base_words, estimate_words
+from lanelab.analysis.results.sections.claims import summary
 from lanelab.analysis.statistics.looks import only_look
 from tests.kit.claim_verdicts import judged, only
 from tests.kit.made_claims import made_claim, with_effect
@@ -29,3 +30,16 @@ def test_a_verdict_on_rounds_that_two_beds_made_together_can_be_shown() -> None:
     assert (effect.n, effect.beds, effect.between_beds) == (12, 1, False)
     assert base_words(effect).startswith("this run alone")
     assert "this run alone" in estimate_words([found])
+
+
+def test_rounds_that_beds_shared_are_not_told_as_rounds_without_a_number() -> None:
+    """None of their trials failed: it is no slow ones that are missing."""
+
+    def bed_of(arm: str, number: int) -> int:
+        return (number + (arm == "b" and number <= 6)) % 3 + 1
+
+    found = judged(with_effect("change", 0.61), made_claim(), beds=3, bed_of=bed_of)
+    place = only(found)
+    assert place.effect is not None
+    assert (place.effect.n, place.effect.beds, place.left_out) == (6, 3, 0)
+    assert "give no number" not in summary([found])

@@ -76,7 +76,7 @@ class _Court:
         judged = judge_place(claim, place, observed, levels, whole=metric.whole and claim.kind not in LINES)
         if judged.effect is None:
             return judged
-        judged = replace(judged, left_out=measured.rounds_with_trials(cells_of(place)) - judged.effect.n)
+        judged = replace(judged, left_out=measured.rounds_with_trials(cells_of(place)) - len(observed))
         if self._is_opposite(claim, place, measured, ALPHA / levels.looks):
             return replace(judged, detail="; ".join(filter(None, (judged.detail, OPPOSITE))))
         return judged
