@@ -1,6 +1,8 @@
 """Why a verdict on a claim is what it is: in which parts of a load its difference lies."""
 
-from lanelab.driver.experiment.claim import Claim, ClaimKind
+import pytest
+
+from lanelab.driver.experiment.claim import Claim, ClaimKind, Place
 from lanelab.driver.record.evidence.parts import Part
 from tests.kit.claim_verdicts import judged
 from tests.kit.made_claims import made_claim, places, with_effect
@@ -50,6 +52,26 @@ def test_why_of_several_places_is_of_the_first_and_the_last() -> None:
         "page, 20ms: waiting -150 ms, TLS +100 ms; together -50 ms; "
         "page, 60ms: waiting -450 ms, TLS +100 ms; together -350 ms"
     )
+
+
+def test_why_says_where_its_milliseconds_go_another_way_than_the_ratio() -> None:
+    """Two places of half the time each, and one of ten times the time that takes a fifth longer."""
+
+    def loads(arm: str, rtt: int, number: int) -> float:
+        base, factor = (10_000.0 + number, 1.2) if rtt == 40 else (1000.0 + number, 0.5)
+        return base * (factor if arm == "b" else 1.0)
+
+    def made(arm: str, rtt: int, number: int) -> dict[str, float]:
+        return parts(transmission=loads(arm, rtt, number))
+
+    points = tuple(point for place in places("change", 3) for point in place.points)
+    mean = made_claim(quantifier="mean", at=[Place("on average over 3 places", points)])
+    found = judged(loads, mean, measures=made)
+    effect = found.places[0].effect
+    assert effect is not None
+    assert effect.value == pytest.approx(0.67, abs=0.01)
+    assert "together +332 ms (the ratio goes the other way" in found.why
+    assert "other way" not in judged(loads, made_claim(), measures=made).why
 
 
 def test_why_of_a_count_says_what_both_arms_moved() -> None:

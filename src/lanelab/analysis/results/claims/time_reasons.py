@@ -3,7 +3,8 @@
 The parts of a load time add up to it, and a claim is about a weighted sum of load times, so the same sum of each part
 says what share of the effect is due to it. Of a trend that is by how much the difference grows from the first point to
 the last, of a slope by how many round trips it grows with each, of a spike by how much it stands out, of a contrast by
-how much more the one difference is than the other.
+how much more the one difference is than the other. An effect is a ratio, and these are milliseconds, in which slow
+loads count more: over several places the two may go opposite ways.
 """
 
 import math
@@ -27,6 +28,7 @@ SHORT = {
 }  # fmt: skip
 FACTS = {"requests": "requests", "connections_used": "connections used", "bytes": "kB both ways"}
 LEAST_TRIPS = 0.1
+OTHER_WAY = " (the ratio goes the other way: in milliseconds slow loads count more)"
 COUNTED = (*FACTS, "bytes_down", "bytes_up", "connections", "retransmissions")
 Rounds = Mapping[int, Mapping[str, Trial]]  # round -> id of a cell -> its trial
 
@@ -44,7 +46,7 @@ def why(run: Run, claim: Claim, places: Sequence[JudgedPlace]) -> str:
         if place.place not in shown:
             continue
         rounds = _by_round(by_number[number] for number in place.trials)
-        if reason := of(claim, place.place, rounds):
+        if reason := of(claim, place, rounds):
             words.append(f"{place.place.words}: {reason}" if len(places) > 1 else reason)
     return "; ".join(words)
 
@@ -59,8 +61,9 @@ def _by_round(trials: Iterable[Trial]) -> Rounds:
 # --- load times
 
 
-def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
+def _parts(claim: Claim, judged: JudgedPlace, rounds: Rounds) -> str:
     """Write the parts, as in TLS +108 ms, waiting -111 ms."""
+    place = judged.place
     wanted = len({cell for point in place.points for cell in (point.cell, point.base) if cell})
     known = [each for each in rounds.values() if len(with_parts(each.values())) == wanted]
     if not known:
@@ -82,7 +85,13 @@ def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
     nothing = f"{least} round trips" if is_slope else seconds(least)
     text = ", ".join(words) or f"no part differs by {nothing}"
     left = f" (of the {len(known)} of {len(rounds)} rounds that have parts)" if len(known) < len(rounds) else ""
-    return f"{text}; together {_signed(claim, total)}{' round trips' if is_slope else ''}{left}"
+    other = OTHER_WAY if not is_slope and abs(total) >= least and _is_other_way(claim, judged, total) else ""
+    return f"{text}; together {_signed(claim, total)}{' round trips' if is_slope else ''}{left}{other}"
+
+
+def _is_other_way(claim: Claim, judged: JudgedPlace, total: float) -> bool:
+    """Return whether the milliseconds grow where the ratio falls, or the other way round."""
+    return not claim.is_absolute and judged.effect is not None and (judged.effect.value < 1) != (total < 0)
 
 
 def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) -> float:
@@ -103,8 +112,9 @@ def _signed(claim: Claim, ms: float) -> str:
 # --- counts
 
 
-def _facts(claim: Claim, place: Place, rounds: Rounds) -> str:
+def _facts(claim: Claim, judged: JudgedPlace, rounds: Rounds) -> str:
     """Return what is known of the trials of each cell."""
+    place = judged.place
     cells = {name: trial.cell for trials in rounds.values() for name, trial in trials.items()}
     first, last = place.points[0], place.points[-1]
     ids = dict.fromkeys(cell for point in (first, last) for cell in (point.cell, point.base) if cell)
