@@ -179,6 +179,9 @@ def test_a_fetch_whose_datagrams_nobody_counted_does_not_count() -> None:
     made.datagrams = None
     (failure,) = made.judged()
     assert (failure.reason, failure.detail) == (Reason.EVIDENCE_MISSING, "the record lacks evidence.datagrams")
+    made.datagrams = {"received": 0, "dropped": 0, "without_room": 0}  # though objects came
+    (failure,) = made.judged()
+    assert (failure.reason, failure.detail) == (Reason.EVIDENCE_MISSING, "the record lacks evidence.datagrams.received")
 
 
 def test_over_tcp_nobody_counts_datagrams_and_nobody_asks() -> None:

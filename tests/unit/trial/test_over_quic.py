@@ -109,6 +109,13 @@ def test_what_the_clients_own_sockets_drop_is_a_reason_to_doubt(received: int, d
     assert all(f"its sockets dropped {dropped}, {dropped} of them since the browser" in each.detail for each in found)
 
 
+def test_a_kernel_that_counted_nothing_while_answers_came_is_not_the_clients() -> None:
+    """That it dropped none says nothing then."""
+    data = quic_record(FORCED)
+    data["evidence"]["datagrams"] = {"received": 0, "dropped": 0, "without_room": 0}
+    assert "evidence.datagrams.received" in judged(FORCED, data)[MISSING]
+
+
 def test_a_record_from_before_datagrams_were_counted_is_read() -> None:
     data = quic_record(FORCED)
     del data["evidence"]["datagrams"]

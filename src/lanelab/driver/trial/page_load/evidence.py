@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lanelab.driver.arm.groups import groups
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
 from lanelab.driver.record.evidence.gateway import GatewayLog, GatewayRequest
@@ -15,6 +16,7 @@ from lanelab.driver.record.evidence.link import LinkEvidence
 from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServerLog
+from lanelab.driver.record.evidence.spoken import NodeDatagrams
 from lanelab.driver.record.record import RECORDINGS, STEP_VITALS, TrialRecord
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_missing
@@ -64,8 +66,8 @@ class Pieces:
             yield "evidence.moving"
         yield from self._of_resolver()
         yield from self._of_captures()
-        if self._over_quic and self.evidence.datagrams is None:
-            yield "evidence.datagrams"
+        if self._over_quic:
+            yield from self._of_datagrams(self.evidence.datagrams)
         names = map(self._kept_as, self.expected.recorders)
         yield from (f"recordings.{name}" for name in names if self._lacks_recording(name))
         if self.expected.arm.via == "gateway":
@@ -192,7 +194,7 @@ class Pieces:
 
     @property
     def _over_quic(self) -> bool:
-        return self.expected.arm.protocol == "h3"
+        return self.expected.arm.protocol == H3
 
     def _of_quic(self, path: str, packets: PacketSummary) -> Iterator[str]:
         """Yield what its handshakes tell: who was asked for, which protocols, and with the browser's keys what was
@@ -210,6 +212,13 @@ class Pieces:
                 "ready_us": quic.ready_us,
             }  # fmt: skip
             yield from (f"{path}.by_udp_flow[{number}].quic.{name}" for name, value in read.items() if value is None)
+
+    def _of_datagrams(self, datagrams: NodeDatagrams | None) -> Iterator[str]:
+        """Answers by HTTP/3 come in datagrams: a kernel for which none came is not the client's."""
+        if datagrams is None:
+            yield "evidence.datagrams"
+        elif datagrams.received + datagrams.dropped <= 0 and any(each.protocol == H3 for each in self._fetched):
+            yield "evidence.datagrams.received"
 
     def _of_gateway(self, log: GatewayLog | None) -> Iterator[str]:
         if log is None:
