@@ -88,7 +88,8 @@ def test_without_the_right_keys_only_the_handshake_is_there_to_judge(keys: str) 
     [
         (60_000, 20_000, False),  # an acknowledgement that was held back for 20 ms
         (60_000, 0, True),
-        (60_000, 17_000, True),  # what is left is too long by 3 ms
+        (60_000, 17_000, False),
+        (60_000, 16_000, True),  # what is left is too long by 4 ms
         (75_000, 20_000, True),
         (60_000, 25_000, True),  # a word that leaves less than the link takes is not believed
         (60_000, 60_000, True),
@@ -98,8 +99,13 @@ def test_without_the_right_keys_only_the_handshake_is_there_to_judge(keys: str) 
 )
 def test_what_was_held_back_is_no_part_of_the_link(us: int, held_us: int, refused: bool) -> None:
     seen = link_evidence(captured(), None, LINK)
-    one = replace(seen, round_trips=(RoundTrip(us, 75, 78, held_us),))
+    one = replace(seen, round_trips=(RoundTrip(us, 75, 78, held_us, by_program=True),))
     assert judged(one) == [Reason.LINK_RTT] * refused
+
+
+def test_a_kernel_holds_nothing_back_whatever_a_record_says() -> None:
+    seen = link_evidence(captured(), None, LINK)
+    assert judged(replace(seen, round_trips=(RoundTrip(60_000, 75, 78, held_us=20_000),))) == [Reason.LINK_RTT]
 
 
 @pytest.mark.parametrize(

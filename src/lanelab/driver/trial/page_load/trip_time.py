@@ -30,10 +30,10 @@ def surplus_us(link: Link, trip: RoundTrip) -> float:
 
 
 def late_us(link: Link, trip: RoundTrip) -> float:
-    """Return the same without the time for which the answer was held back, and as far as the packet did not wait for
-    those that the client had sent before."""
+    """Return the same without the time for which a program held the answer back (kernels do not say so), and as far as
+    the packet did not wait for those that the client had sent before."""
     surplus = surplus_us(link, trip)
-    prompt = surplus - trip.held_us
+    prompt = surplus - (trip.held_us if trip.by_program else 0)
     late = prompt if prompt >= -early_us(link) else surplus
     return late - min(max(late, 0.0), wire_us(link.up, trip.ahead_bytes))
 
