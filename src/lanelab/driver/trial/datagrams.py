@@ -47,5 +47,10 @@ def drops_in_words(datagrams: NodeDatagrams, node: str, program: str) -> str:
     return f"of {came} datagrams that came for the {node} its sockets dropped {datagrams.dropped}, {late}"
 
 
+def none_came(datagrams: Datagrams | NodeDatagrams) -> bool:
+    """Return whether nothing was counted: of a kernel for whose node answers or requests came, that cannot be."""
+    return datagrams.received + datagrams.dropped <= 0
+
+
 def too_many_dropped(datagrams: Datagrams | NodeDatagrams) -> bool:
     return datagrams.dropped > MOST_DROPPED * (datagrams.received + datagrams.dropped)

@@ -18,6 +18,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServerLog
 from lanelab.driver.record.evidence.spoken import NodeDatagrams
 from lanelab.driver.record.record import RECORDINGS, STEP_VITALS, TrialRecord
+from lanelab.driver.trial.datagrams import none_came
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_missing
 from lanelab.driver.trial.page_load.judges.objects import BAD_GATEWAY, PREFLIGHT
@@ -217,7 +218,7 @@ class Pieces:
         """Answers by HTTP/3 come in datagrams: a kernel for which none came is not the client's."""
         if datagrams is None:
             yield "evidence.datagrams"
-        elif datagrams.received + datagrams.dropped <= 0 and any(each.protocol == H3 for each in self._fetched):
+        elif none_came(datagrams) and any(each.protocol == H3 for each in self._fetched):
             yield "evidence.datagrams.received"
 
     def _of_gateway(self, log: GatewayLog | None) -> Iterator[str]:

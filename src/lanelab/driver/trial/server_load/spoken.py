@@ -13,7 +13,7 @@ from lanelab.driver.record.evidence.spoken import Datagrams, SpokenEvidence
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
-from lanelab.driver.trial.datagrams import drops_in_words, too_many_dropped
+from lanelab.driver.trial.datagrams import drops_in_words, none_came, too_many_dropped
 from lanelab.driver.trial.server_load.wire import judge_quic
 
 # As servers write them; ApacheBench speaks HTTP/1.0 where an arm says HTTP/1.1.
@@ -47,15 +47,22 @@ def judge_spoken(record: TrialRecord, arm: Arm, report: LoadReport, most_packets
     yield from _served(spoken, arm, report, record.series)
     if arm.protocol == H3:
         yield from judge_quic(spoken.quic, arm, report.connections, most_packets)
-        if spoken.datagrams is None:
-            yield Failure(Reason.EVIDENCE_MISSING, "recordings.spoken.datagrams is missing")
-        else:
+        yield from _counted(spoken, report)
+        if spoken.datagrams is not None:
             yield from _dropped(spoken.datagrams)
-        if spoken.at_server is None:
-            yield Failure(Reason.EVIDENCE_MISSING, "recordings.spoken.at_server is missing")
     elif spoken.quic and spoken.quic.begun:
         detail = f"by the capture {spoken.quic.begun} QUIC connections were begun"
         yield Failure(Reason.PROTOCOL_FALLBACK, detail)
+
+
+def _counted(spoken: SpokenEvidence, report: LoadReport) -> Iterator[Failure]:
+    """Yield a failure where a kernel did not count, or counted nothing though requests went there and back."""
+    for name, datagrams in (("datagrams", spoken.datagrams), ("at_server", spoken.at_server)):
+        if datagrams is None:
+            yield Failure(Reason.EVIDENCE_MISSING, f"recordings.spoken.{name} is missing")
+        elif report.requests.ended and none_came(datagrams):
+            detail = f"recordings.spoken.{name}: no datagram came, and {report.requests.ended} requests ended"
+            yield Failure(Reason.EVIDENCE_MISSING, detail)
 
 
 def spoken_flags(spoken: SpokenEvidence | None) -> tuple[Flag, ...]:
