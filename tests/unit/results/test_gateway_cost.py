@@ -95,10 +95,16 @@ def test_no_more_is_claimed_than_the_interval_carries() -> None:
 def test_few_rounds_say_so() -> None:
     five, one = dict.fromkeys(range(5), 1000.0), {0: 1000.0}
     said = sentence_of(five, {n: 1010.0 + n for n in five})
-    assert "the gateway costs +12 ms (93.7% interval +10 to +14)" in said
+    assert "so far the gateway costs +12 ms (93.7% interval +10 to +14)" in said
     assert sentence_of(one, {0: 1010.0}) == (
         "one (dummy, lan): what the gateway costs is not known from one round: +10 ms, +1.0% against native; n = 1."
     )
+
+
+def test_a_run_that_may_go_on_says_so_far(tmp_path: Path) -> None:
+    run = made(tmp_path, {"http": NATIVE, "by gateway": GATEWAY})
+    assert "so far" not in cost(run).sentences()[0]
+    assert "so far loads took less" in cost(replace(run, state="stopped")).sentences()[0]
 
 
 def test_two_rounds_show_nothing() -> None:

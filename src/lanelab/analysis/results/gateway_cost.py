@@ -7,7 +7,7 @@ both go through it can be compared. One that does and one that does not can be c
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.gateway_terms import Terms, between, terms
@@ -109,6 +109,8 @@ def cost(run: Run) -> Cost:
             gateway = {n: each for n, each in measures[cell.number].items() if n in alike}
             made_of = terms(measures[other.number], gateway, alpha, looks)
             compared = compare(base, of_cell, alpha=alpha, looks=looks, machines=on)
+            if compared:
+                compared = replace(compared, so_far=not run.is_finished)
             rows.append(CostRow(cell, native, through, without, compared, made_of))
     return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
 
@@ -156,7 +158,9 @@ def _claim(comparison: Comparison) -> str:
         return f"what the gateway costs is not known from {few}:"
     if not is_shown(comparison):
         return "no cost of the gateway is shown:"
-    return "the gateway costs" if comparison.difference.value > 0 else "loads took less through the gateway:"
+    so_far = "" if comparison.is_final else "so far "  # of five rounds or fewer, all go one way by chance too often
+    costs = "the gateway costs" if comparison.difference.value > 0 else "loads took less through the gateway:"
+    return f"{so_far}{costs}"
 
 
 def left_out_words(count: int) -> str:
