@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.layout.model import Fold
+from lanelab.analysis.results.sections.claims import behind, below, lines_of
 from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point, Quantifier
 from tests.kit.claim_verdicts import judged, only
 from tests.kit.made_claims import LATE, Loads, made_claim, places, with_effect
@@ -108,6 +110,16 @@ def test_a_mean_of_places_that_go_opposite_ways_says_so() -> None:
     found = judged(in_places(0.8, 1.0, 1.25), claim)
     assert (found.verdict, found.detail) == (HELD, "single places go opposite ways")
     assert judged(in_places(1.0, 1.0, 1.0), claim).detail == ""
+
+
+def test_a_mean_says_what_it_is_over() -> None:
+    found = judged(in_places(0.61, 0.61, 0.61), mean_of(*places("change", 3)))
+    assert "  The mean is over page, 20ms; page, 40ms; page, 60ms." in behind(found)
+    trend = judged(with_effect("trend", 0.61), mean_of(*places("trend"), *places("trend"), kind="trend"))
+    assert "  The mean is over page, 20ms to page, 60ms; page, 20ms to page, 60ms." in behind(trend)
+    (part,) = (part for part in below(lines_of([found])[0]) if isinstance(part, Fold))
+    assert "over page, 20ms; page, 40ms; page, 60ms" in " ".join(map(str, part.parts))
+    assert not any("The mean" in line for line in behind(judged(with_effect("change", 0.61), made_claim())))
 
 
 def test_a_mean_is_unknown_where_one_of_its_trials_timed_out() -> None:

@@ -70,6 +70,16 @@ def places_words(claim: Claim) -> str:
     return QUANTIFIERS[claim.quantifier].format(n=number) or f"{number} places"
 
 
+def mean_words(claim: Claim) -> str:
+    """Say over which places a mean is, by where each begins and ends; "" of a claim about no mean."""
+    if claim.quantifier != "mean":
+        return ""
+    joint = " against " if claim.kind == "contrast" else " to "
+    places = [share for place in claim.places for share in claim.shares_of(place)]
+    names = [joint.join(dict.fromkeys((points[0].words, points[-1].words))) for points in places]
+    return f"The mean is over {'; '.join(names)}."
+
+
 def measured_words(judged: Judged) -> str:
     """Return the effect of the only place, or the least and the greatest of several."""
     values = [place.effect.value for place in judged.places if place.effect]

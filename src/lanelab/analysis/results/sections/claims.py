@@ -14,6 +14,7 @@ from lanelab.analysis.results.claims.words import (
     estimate_words,
     interval_words,
     left_out_words,
+    mean_words,
     measured_words,
     n_words,
     numbers_words,
@@ -125,7 +126,7 @@ def below(line: StudyVerdict) -> tuple[Part, ...]:
     """Lay out what a verdict rests on: why, and each place by itself."""
     judged, claim = line.judged, line.judged.claim
     why = (el("p", el("b", "Why: "), judged.why, class_="why"),) if judged.why else ()
-    margin = words([f"Margin: {claim.because}"] if claim.because else [], "muted")
+    margin = words([mean_words(claim), f"Margin: {claim.because}" if claim.because else ""], "muted")
     title = Words(f"{counted(len(judged.places), 'place')}, with the trials behind each")
     return (*why, Fold(title, (*margin, table(_place_columns(judged), judged.places))))
 
@@ -191,4 +192,5 @@ def behind(judged: Judged) -> list[str]:
         numbers = f", trials {numbers_words(place.trials)}" if place.trials else ""
         left = f", {rounds} rounds left out" if (rounds := rounds_left_out(place)) else ""
         lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{measured}{left}{numbers}")
+    lines += [f"  {mean}"] if (mean := mean_words(claim)) else []
     return [*lines, *([f"  why: {judged.why}"] if judged.why else [])]
