@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.reasons import Reason, timed_out
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.served_hosts import by_server, names_of_all
 from tests.kit.judging import LINK, judged
-from tests.kit.quic_records import flow
+from tests.kit.quic_records import flow, quic_record
 from tests.kit.records import SITE, Data, connection, record, served
 
 BESIDE = {"b.test": {"server": "nginx", "protocol": "http/1.1"}}
@@ -119,3 +119,21 @@ def test_who_is_heard_could_tell_of_every_server() -> None:
     evidence = TrialRecord.from_json(data).page_load
     assert evidence
     assert names_of_all(by_server(evidence, ARM, SITE, LINK)).tls == ("browser", "capture")
+
+
+def test_a_host_that_was_not_asked_when_the_time_was_over_has_not_fallen_back() -> None:
+    """Its own server speaks HTTP/3, and no connection of QUIC to it was begun."""
+    by_quic = {"server": "caddy", "protocol": "h3", "tls": "1.3"}
+    arm = Arm.parse("two", {**by_quic, "addresses": "per-origin", "origins": {"b.test": {"server": "caddy"}}})
+    data = quic_record(arm)
+    whole = [each | {"remote": f"{OWN}:443"} for each in data["requests"]]
+    log = data["evidence"]["server"]
+    log["requests"] = [each | {"local": f"{OWN}:443"} for each in log["requests"] if each["host"] != "b.test"]
+    data["evidence"]["packets"]["client"]["by_udp_flow"][0]["server"] = OWN
+    data["requests"] = whole[:2]
+    assert FALLBACK in {each.reason for each in judged(data, arm, agreed=False)}
+    data["failures"] = [{"reason": "timeout", "detail": "60 s"}]
+    data["evidence"]["browser"]["times"]["plt_ms"] = None
+    assert timed_out({each.reason for each in judged(data, arm, agreed=False)})
+    data["requests"].append(whole[2] | {"status": None, "connection": None})  # asked, and not by QUIC
+    assert FALLBACK in {each.reason for each in judged(data, arm, agreed=False)}

@@ -83,13 +83,15 @@ class OverQuic:
             yield f"by the {self._client} no request used h3"
 
     def _too_early(self, flows: Sequence[FlowSummary]) -> bool:
-        """Return whether the time of a load was over before anything was asked for that could have gone by HTTP/3. A
-        browser that was told, and asks for more, begins a connection at once."""
-        if not self.evidence.broken_off or self.arm.h3_discovery != ALT_SVC:
+        """Return whether the time of a load was over before anything was asked for that could have gone by HTTP/3: of
+        hosts with a server of their own perhaps nothing at all. A browser that was told, and asks for more, begins a
+        connection at once."""
+        if not self.evidence.broken_off:
             return False
-        if flows:
-            return len(self.excused()) == len(self._fetched)
-        return not_told([each for each in on_network(self.record.requests) if host(each) in self.site.hosts])
+        asked = [each for each in on_network(self.record.requests) if host(each) in self.site.hosts]
+        if self.arm.h3_discovery != ALT_SVC:
+            return not asked
+        return len(self.excused()) == len(self._fetched) if flows else not_told(asked)
 
     def _names(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield what each handshake asked for and got. What is not known is the evidence's judge's."""
