@@ -88,10 +88,10 @@ class OverQuic:
         connection at once."""
         if not self.evidence.broken_off:
             return False
-        asked = [each for each in on_network(self.record.requests) if host(each) in self.site.hosts]
+        requests = [each for each in on_network(self.record.requests) if host(each) in self.site.hosts]
         if self.arm.h3_discovery != ALT_SVC:
-            return not asked
-        return len(self.excused()) == len(self._fetched) if flows else not_told(asked)
+            return not requests
+        return len(self.excused()) == len(self._fetched) if flows else not_told(requests)
 
     def _names(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield what each handshake asked for and got. What is not known is the evidence's judge's."""
