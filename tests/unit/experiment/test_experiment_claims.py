@@ -151,6 +151,15 @@ def test_arms_that_are_not_interleaved_are_not_paired() -> None:
     assert read(claims(f"a: {{{VALUE}, published: 24, margin: 0, {ONE}}}") + "order: sequential\n").claims
 
 
+def test_a_mean_is_of_one_round_and_so_has_to_be_interleaved() -> None:
+    """Of counts, too: a run could not judge it."""
+    base = f"sites: dummy\nlinks: {{rtt: [20ms, 50ms]}}\n{ARMS}"
+    count = f"a: {{{VALUE}, published: 24, margin: 0, for: %s place}}"
+    assert read(claims(count % "every", base=base) + "order: sequential\n").claims
+    with pytest.raises(InputError, match=r"claims\.a: with order: sequential arms are not interleaved"):
+        read(claims(count % "mean", base=base) + "order: sequential\n")
+
+
 def test_a_metric_of_a_capture_needs_one() -> None:
     text = claims(f"a: {{value: {{of: h2, metric: bytes_down}}, published: 1MB, margin: 5%, {ONE}}}")
     assert read(text).claims

@@ -248,8 +248,9 @@ def _where(entry: Written, keys: Mapping[str, Written], cells: Sequence[Cell]) -
 
 
 def refuse_sequential(claims: Sequence[Claim], written: Written) -> None:
-    """Pairs are of one round, and without interleaving a round's trials are hours apart."""
-    paired = next((claim for claim in claims if claim.kind != "value"), None)
-    if paired:
+    """What is of one round needs its trials close together: pairs, and the mean of several places. Without interleaving
+    they are hours apart."""
+    of_rounds = (claim for claim in claims if claim.kind != "value" or len(claim.places[0].points) > 1)
+    if claim := next(of_rounds, None):
         what = "with order: sequential arms are not interleaved, so it could not be judged"
-        raise written.entries()[paired.name].error(what, "Write order: interleaved, or claim a count")
+        raise written.entries()[claim.name].error(what, "Write order: interleaved, or claim a count at each place")
