@@ -56,6 +56,16 @@ def test_a_change_of_what_may_be_0_is_told() -> None:
     assert "the claim lost is about a change of retransmissions, of which a trial may have 0" in told
 
 
+def test_a_mean_of_what_may_be_0_is_told() -> None:
+    value = "value: {of: http, metric: retransmissions}, published: 6, margin: 50%"
+    told = {
+        quantifier: " ".join(claim_warnings(read(f"{SMALL}claims: {{lost: {{{value}, for: {quantifier} rtt}}}}\n")))
+        for quantifier in ("mean", "every")
+    }
+    assert "the claim lost is about a mean of retransmissions, of which a trial may have 0" in told["mean"]
+    assert "may have 0" not in told["every"]
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -35,6 +35,9 @@ def claim_warnings(experiment: Experiment) -> list[str]:
         if not claim.is_absolute and metric and may_be_zero(metric):
             what = f"the claim {claim.name} is about a change of {metric.key}, of which a trial may have 0"
             warned.append(f"{what}: a change from 0 is infinite, so look at the values too")
+        if claim.is_absolute and metric and may_be_zero(metric) and len(claim.shares_of(claim.places[0])) > 1:
+            what = f"the claim {claim.name} is about a mean of {metric.key}, of which a trial may have 0"
+            warned.append(f"{what}: a geometric mean is not known then, so claim each place")
     return warned
 
 
