@@ -18,7 +18,7 @@ from lanelab.analysis.results.model import Arm, Cell, LinkCase, Run
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.of_run import results_on_terminal
-from lanelab.analysis.statistics import compare
+from lanelab.analysis.statistics import MadeOn, compare
 from lanelab.analysis.statistics.looks import looks
 from lanelab.driver.base.coded import JsonObject
 from tests.kit.made_run import Made, make_run
@@ -105,6 +105,14 @@ def test_a_run_that_may_go_on_says_so_far(tmp_path: Path) -> None:
     run = made(tmp_path, {"http": NATIVE, "by gateway": GATEWAY})
     assert "so far" not in cost(run).sentences()[0]
     assert "so far loads took less" in cost(replace(run, state="stopped")).sentences()[0]
+
+
+def test_rounds_that_two_machines_shared_are_told_apart_from_those_that_lack_a_trial() -> None:
+    base = dict.fromkeys(range(9), 1000.0)
+    own = {n: 1010.0 + n for n in range(8)}
+    made_on = dict.fromkeys(base, 1), {n: 1 + (n < 2) for n in own}
+    said = sentence_of(base, own, made_on)
+    assert said.endswith("n = 6, 1 round with only one of the two and 2 rounds that two machines shared left out.")
 
 
 def test_two_rounds_show_nothing() -> None:
@@ -239,10 +247,12 @@ def test_the_terms_are_in_report_export_and_result(tmp_path: Path) -> None:
     assert found["terms"]["together_ms"]["value"] == 0
 
 
-def sentence_of(base: Mapping[int, float], own: Mapping[int, float]) -> str:
+def sentence_of(
+    base: Mapping[int, float], own: Mapping[int, float], made_on: tuple[MadeOn, MadeOn] | None = None
+) -> str:
     arm, native = Arm(1, "one", GATEWAY), Arm(2, "native", NATIVE)
     cell = Cell(1, "0", "dummy", LinkCase(1, "lan", {}), arm)
-    row = CostRow(cell, native, None, None, compare(base, own))
+    row = CostRow(cell, native, None, None, compare(base, own, machines=made_on))
     (said,) = Cost(("one",), True, (row,)).sentences()
     return said
 

@@ -146,7 +146,7 @@ def _sentence(row: CostRow) -> str:
         return f"{where}: no round has both it and {row.native.name}, so the gateway's cost is not known."
     change = f"{difference(comparison.difference.value)} ms{between(comparison.difference, difference)}"
     share = f"{change_words(comparison.ratio.value)}{between(comparison.ratio, change_words)}"
-    left_out = f", {left_out_words(comparison.left_out)}" if comparison.left_out else ""
+    left_out = f", {left}" if (left := left_out_words(comparison)) else ""
     claim = f"{where}: {_claim(comparison)} {change}, {share} against {row.native.name}; n = {comparison.n}{left_out}."
     return f"{claim} {row.terms.sentence()}" if row.terms else claim
 
@@ -163,5 +163,9 @@ def _claim(comparison: Comparison) -> str:
     return f"{so_far}{costs}"
 
 
-def left_out_words(count: int) -> str:
-    return f"{counted(count, 'round')} with only one of the two left out"
+def left_out_words(comparison: Comparison) -> str:
+    """Say which rounds are no pairs, and why; "" where all are."""
+    across, alone = comparison.across_machines, comparison.left_out - comparison.across_machines
+    told = [f"{counted(alone, 'round')} with only one of the two"] if alone else []
+    told += [f"{counted(across, 'round')} that two machines shared"] if across else []
+    return f"{' and '.join(told)} left out" if told else ""

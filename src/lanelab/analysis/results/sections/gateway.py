@@ -76,7 +76,7 @@ def _cost(row: CostRow) -> Words:
 
 
 def _rounds(comparison: Comparison) -> str:
-    return f"{comparison.n}" + (f" ({left_out_words(comparison.left_out)})" if comparison.left_out else "")
+    return f"{comparison.n}" + (f" ({left})" if (left := left_out_words(comparison)) else "")
 
 
 def between(change: Change, show: Callable[[float], str]) -> Words:
