@@ -166,6 +166,6 @@ def _claim(comparison: Comparison) -> str:
 def left_out_words(comparison: Comparison) -> str:
     """Say which rounds are no pairs, and why; "" where all are."""
     across, alone = comparison.across_machines, comparison.left_out - comparison.across_machines
-    told = [f"{counted(alone, 'round')} with only one of the two"] if alone else []
-    told += [f"{counted(across, 'round')} that two machines shared"] if across else []
-    return f"{' and '.join(told)} left out" if told else ""
+    reasons = [f"{counted(alone, 'round')} with only one of the two"] if alone else []
+    reasons += [f"{counted(across, 'round')} that two machines shared"] if across else []
+    return f"{' and '.join(reasons)} left out" if reasons else ""
