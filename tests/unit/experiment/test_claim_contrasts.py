@@ -110,3 +110,7 @@ def test_places_differ_in_nothing_but_what_is_named(quantifier: str, varies: str
     with pytest.raises(InputError, match=f"claims.a.for: {varies} is not the same in all these places"):
         read(f"{base}  a: {{{of}, for: {quantifier}}}\n")
     assert len(read(f"{base}  a: {{{of}, where: {{users: 10}}, for: every rtt}}\n").claims[0].places) == 2
+    with pytest.raises(InputError) as refused:
+        read(f"{base}  a: {{{of}, for: all but 1 rtt}}\n")
+    assert refused.value.remedy == "Name one users with where, or write all but 1 place"
+    assert read(f"{base}  a: {{{of}, for: all but 1 place}}\n").claims[0].exceptions == 1

@@ -212,7 +212,8 @@ def _refuse_several(quantifier: Quantified, where: Where, cells: Sequence[Cell])
     else:
         varies = _also_varies(cells, quantifier.dimension)
     if varies:
-        remedy = f"Name one {varies} with where, or write {quantifier.kind} place"
+        number = f" {quantifier.exceptions}" if quantifier.exceptions else ""
+        remedy = f"Name one {varies} with where, or write {quantifier.kind}{number} place"
         raise where.says_for.error(f"{varies} is not the same in all these places", remedy)
 
 
