@@ -14,13 +14,14 @@ from lanelab.analysis.results import export
 from lanelab.analysis.results.gateway_cost import Cost, CostRow, cost
 from lanelab.analysis.results.gateway_table import cost_table
 from lanelab.analysis.results.gateway_terms import terms
-from lanelab.analysis.results.model import Arm, Cell, LinkCase, Run
+from lanelab.analysis.results.model import Arm, Cell, Failure, LinkCase, Run
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.analysis.statistics import MadeOn, compare
 from lanelab.analysis.statistics.looks import looks
 from lanelab.driver.base.coded import JsonObject
+from lanelab.driver.record.reasons import Reason
 from tests.kit.made_run import Made, make_run
 
 NATIVE: JsonObject = {"protocol": "http/1.1", "tls": "off", "keepalive": True, "via": "browser"}
@@ -295,8 +296,16 @@ def test_a_pair_without_a_common_round_is_not_compared(tmp_path: Path) -> None:
     )
     run = read_run(folder)
     assert [row.comparison for row in cost(run).rows] == [None, None]
-    assert "no round has both it and http" in cost(run).sentences()[0]
+    assert "against http: no round has both, so the gateway's cost is not known" in cost(run).sentences()[0]
     assert "no round has both" in page(run)
+
+
+def test_where_both_timed_out_in_each_round_it_says_that(tmp_path: Path) -> None:
+    run = made(tmp_path, {"http": NATIVE, "by gateway": GATEWAY})
+    late = (Failure(Reason.TIMEOUT, ""),)
+    trials = (replace(each, ok=False, value=None, measures={}, failures=late) for each in run.trials)
+    (said, _) = cost(replace(run, trials=tuple(trials))).sentences()
+    assert said.endswith(": both timed out in each round that has both, so the gateway's cost is not known.")
 
 
 def test_a_document_gets_a_row_for_each_pair_with_its_conditions(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NotRequired, cast
 
 from lanelab.analysis.results.model import Arm, Cell, Names, Run
 from lanelab.analysis.results.refusals import Refused, refusals
-from lanelab.analysis.statistics import Change, Comparison, compare, holm, strata
+from lanelab.analysis.statistics import Change, Comparison, Strata, compare, holm, strata
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.record.metrics import Metric
 
@@ -105,11 +105,14 @@ def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]
                 machines=machines,
                 worst=run.primary.worst,
             )
-            if comparison is None:
-                matched = strata(values[base.number], values[cell.number], machines, run.primary.worst)
-                why = NO_PAIRS_ON_ONE if matched.across else NEITHER if matched.neither else ""
-        rows.append(ComparisonRow(cell, base, run.primary, comparison, why or NO_PAIRS))
+            why = why_no_pairs(strata(values[base.number], values[cell.number], machines, run.primary.worst))
+        rows.append(ComparisonRow(cell, base, run.primary, comparison, why))
     return _adjusted(rows, so_far=not run.is_finished)
+
+
+def why_no_pairs(matched: Strata) -> str:
+    """Return why two cells have no pairs, where they have none."""
+    return NO_PAIRS_ON_ONE if matched.across else NEITHER if matched.neither else NO_PAIRS
 
 
 def _adjusted(rows: Sequence[ComparisonRow], *, so_far: bool) -> list[ComparisonRow]:

@@ -9,12 +9,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lanelab.analysis.results.comparisons import alpha_of
+from lanelab.analysis.results.comparisons import NO_PAIRS, alpha_of, why_no_pairs
 from lanelab.analysis.results.gateway_terms import Terms, between, terms
 from lanelab.analysis.results.model import Arm, Cell, Names, Run
 from lanelab.analysis.results.numbers import change_words, difference
 from lanelab.analysis.results.refusals import refusals
-from lanelab.analysis.statistics import Change, Comparison, compare
+from lanelab.analysis.statistics import Change, Comparison, compare, strata
 from lanelab.analysis.statistics.paired import LEAST_SO_FAR
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import JsonObject
@@ -48,6 +48,7 @@ class CostRow:
     native_ms: float | None
     comparison: Comparison | None
     terms: Terms | None = None  # None: no round has them in both
+    why: str = NO_PAIRS  # where there is no comparison
 
     def to_json(self) -> CostJson:
         comparison = self.comparison
@@ -111,7 +112,8 @@ def cost(run: Run) -> Cost:
             compared = compare(base, of_cell, alpha=alpha, looks=looks, machines=on)
             if compared:
                 compared = replace(compared, so_far=not run.is_finished)
-            rows.append(CostRow(cell, native, through, without, compared, made_of))
+            why = why_no_pairs(strata(base, of_cell, on))
+            rows.append(CostRow(cell, native, through, without, compared, made_of, why))
     return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
 
 
@@ -143,7 +145,7 @@ def _sentence(row: CostRow) -> str:
     where = f"{row.cell.arm.name} ({row.cell.site}, {row.cell.link.label})"
     comparison = row.comparison
     if comparison is None:
-        return f"{where}: no round has both it and {row.native.name}, so the gateway's cost is not known."
+        return f"{where} against {row.native.name}: {row.why}, so the gateway's cost is not known."
     change = f"{difference(comparison.difference.value)} ms{between(comparison.difference, difference)}"
     share = f"{change_words(comparison.ratio.value)}{between(comparison.ratio, change_words)}"
     left_out = f", {left}" if (left := left_out_words(comparison)) else ""

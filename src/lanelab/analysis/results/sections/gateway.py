@@ -70,7 +70,7 @@ def _cost(row: CostRow) -> Words:
     """Make what is shown stand out."""
     comparison = row.comparison
     if comparison is None:
-        return Words("no round has both", "muted", wide=True)
+        return Words(row.why, "muted", wide=True)
     text = f"{difference(comparison.difference.value)} ms"
     return Words(text, "strong") if is_shown(comparison) else Words(text, "muted", tip="no cost shown")
 
