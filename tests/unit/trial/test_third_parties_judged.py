@@ -159,15 +159,15 @@ def test_what_contradicts_it_is_a_reason(name: str, change: Change, says: str) -
     assert says in details[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("blocked", never_asked),
-        ("dead", last_connection(server="10.10.2.2")),
-        ("slow", nobody_asked),
-        ("error", nobody_asked),
-    ],
-)
+NOT_COME_TO = [
+    ("blocked", never_asked),
+    ("dead", last_connection(server="10.10.2.2")),
+    ("slow", nobody_asked),
+    ("error", nobody_asked),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), NOT_COME_TO)
 def test_what_is_late_need_not_be_asked_for(name: str, change: Change) -> None:
     arm, site, sound = SOUND[name]
     late = replace(site, objects=(*site.objects[:2], replace(site.objects[2], late=True)))
@@ -179,15 +179,7 @@ def test_what_is_late_need_not_be_asked_for(name: str, change: Change) -> None:
         assert [each.reason for each in failures].count(Reason.THIRD_PARTIES) == reasons
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("blocked", never_asked),
-        ("dead", last_connection(server="10.10.2.2")),
-        ("slow", nobody_asked),
-        ("error", nobody_asked),
-    ],
-)
+@pytest.mark.parametrize(("name", "change"), NOT_COME_TO)
 def test_what_a_load_had_not_come_to_when_its_time_was_over_is_part_of_the_time_out(name: str, change: Change) -> None:
     """Another failure would have it tried again until a load is fast enough."""
 

@@ -27,6 +27,7 @@ from lanelab.analysis.statistics.one_bed import ENOUGH_BEDS
 from lanelab.analysis.statistics.paired import ratio_of
 from lanelab.analysis.statistics.ranks import p_alike, ranks, squares
 from lanelab.analysis.statistics.signed_rank import signed_rank
+from lanelab.analysis.statistics.strata import neither_ended
 from lanelab.driver.base.amounts import counted, form_for
 
 ALIKE = 0.05  # p below which beds differ
@@ -191,7 +192,7 @@ def _pairs(
     return [
         (bed, other, ratio_of(one, value))
         for (bed, one), (other, value) in both
-        if not one == value == worst  # where neither came to its end, a round says nothing
+        if not neither_ended(one, value, worst)  # where neither came to its end, a round says nothing
     ]
 
 

@@ -24,6 +24,7 @@ from lanelab.analysis.results.layout.data import LEFT_OUT, Fields, fields_of, ke
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run, name_of
 from lanelab.analysis.statistics.median import logarithm
 from lanelab.analysis.statistics.paired import log_ratios
+from lanelab.analysis.statistics.strata import neither_ended
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
 from lanelab.driver.record.metrics import Metric
 
@@ -78,7 +79,7 @@ def changes_by_machine(base: Cell, cell: Cell, by_cell: Mapping[int, Mapping[int
     by_machine: dict[int, dict[int, float]] = {}
     for number in sorted(of_cell.keys() & other.keys()):
         one, two = other[number], of_cell[number]
-        if one.machine == two.machine and not one.value == two.value == worst:
+        if one.machine == two.machine and not neither_ended(one.value, two.value, worst):
             by_machine.setdefault(one.machine, {})[number] = log_ratios([(one.value, two.value)])[0]
     return dict(sorted(by_machine.items()))
 

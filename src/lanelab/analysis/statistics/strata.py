@@ -18,6 +18,11 @@ class Strata:
     neither: tuple[int, ...]
 
 
+def neither_ended(one: float, other: float, worst: float) -> bool:
+    """Return whether both values are the worst that there is, which stands for a trial that did not come to its end."""
+    return one == other == worst
+
+
 def strata(
     base: Mapping[int, float],
     arm: Mapping[int, float],
@@ -33,7 +38,7 @@ def strata(
         of_base, of_arm = (machines[0][number], machines[1][number]) if machines else (None, None)
         if of_base != of_arm:
             across.append(number)
-        elif base[number] == arm[number] == worst:
+        elif neither_ended(base[number], arm[number], worst):
             neither.append(number)
         else:
             groups.setdefault(of_base, []).append(number)

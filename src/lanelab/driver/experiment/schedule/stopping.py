@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from lanelab.analysis.statistics.looks import Look
+from lanelab.analysis.statistics.strata import neither_ended
 from lanelab.driver.experiment.model import Repeat
 
 Values = Mapping[int, float]  # round -> value; the worst that there is, where the trial timed out
@@ -52,7 +53,11 @@ def unknown_changes(
     def change(base: str, arm: str) -> Known | None:
         machines = None if made_on is None else (made_on.get(base, {}), made_on.get(arm, {}))
         of_arm = values.get(arm, {})
-        of_base = {n: value for n, value in values.get(base, {}).items() if not value == of_arm.get(n) == worst}
+        of_base = {
+            n: value
+            for n, value in values.get(base, {}).items()
+            if not neither_ended(value, of_arm.get(n, math.nan), worst)
+        }
         return statistics.change(of_base, of_arm, look.alpha, machines)
 
     known = {pair: change(*pair) for pair in pairs}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lanelab.driver.trial.packets.packet_fields import Packet, RoundTripNs, Seen, Stream
+from lanelab.driver.trial.packets.packet_fields import NS_PER_US, Packet, RoundTripNs, Seen, Stream
 from lanelab.driver.trial.packets.quic import Kind
 from lanelab.driver.trial.packets.quic_frames import STREAMS
 from lanelab.driver.trial.packets.quic_session import ONE_RTT, Session
@@ -19,7 +19,6 @@ from lanelab.driver.trial.packets.secrets import Secrets
 LONGEST_ACKNOWLEDGEMENT = 100  # bytes of a datagram
 FLIGHT_NS = 5_000_000  # datagrams of one hello are sent so close together; one that is sent again comes much later
 KINDS_OF_STREAMS = 4  # the first are those of requests: begun by the client, in both directions
-NS_PER_US = 1000
 
 
 class Piece(NamedTuple):
