@@ -20,7 +20,6 @@ CONNECTS_WITHIN_S = 150.0  # a kernel gives up to connect after 127 s
 TCP_CONGESTION = 13
 SND_MSS, UNACKED, SMOOTHED_RTT, TOTAL_RETRANS = 2, 4, 15, 23  # in struct tcp_info, behind its first eight bytes
 FIRST_READS, SAMPLE_S = 200, 0.002
-ACCEPTS_WITHIN_S = 20.0
 SPARE_PACKETS = 40  # of a first flight that is larger than it should be, so many are seen
 
 
@@ -110,14 +109,14 @@ def flights_sink(port: str, count: str, patience_s: str) -> None:
     selector = selectors.DefaultSelector()
     with socket.create_server(("", int(port)), backlog=int(count) + 8) as server:
         report("ready")
-        server.settimeout(ACCEPTS_WITHIN_S)
+        server.settimeout(CONNECTS_WITHIN_S)
         for _ in range(int(count)):
             connection, (_, number, *_) = server.accept()
             connection.setblocking(False)
             connection.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
             marks[number] = []
             selector.register(connection, selectors.EVENT_READ, (connection, number))
-    patience = ACCEPTS_WITHIN_S
+    patience = CONNECTS_WITHIN_S  # the other way's connections are waited for, too
     while selector.get_map():
         ready = selector.select(patience)
         if not ready:  # what ends a connection may be lost: a silence is the end, too
