@@ -54,6 +54,11 @@ def _skewed(rng: random.Random) -> float:
     return rng.expovariate(1) - 1
 
 
+def _endless(rng: random.Random) -> float:
+    """Draw the noise of a bed: on one of ten, one of the two arms times out in every round."""
+    return math.copysign(math.inf, rng.random() - 0.5) if rng.random() < 0.1 else rng.gauss(0, 1)
+
+
 def _skewed_base(rng: random.Random) -> float:
     """The base is exponential, the other arm steady, and the truth is a ratio of medians."""
     return -(math.log1p(rng.expovariate(10)) - math.log1p(math.log(2) / 10)) / TRIAL_SD
@@ -69,6 +74,7 @@ DESIGNS = (
     Design(3, 4, _unlike, ", unlike beds"),
     Design(3, 4, _skewed, ", skewed beds"),
     Design(5, 4, _skewed, ", skewed beds"),
+    Design(8, 4, _endless, ", some beds endless"),
     *(Design(1, rounds, words=", skewed base", trial_noise=_skewed_base) for rounds in (6, 10, 30)),
     *(Design(1, rounds, words=", contrast of skewed bases", trial_noise=_skewed_contrast) for rounds in (6, 10, 30)),
 )  # fmt: skip

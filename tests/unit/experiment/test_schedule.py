@@ -197,6 +197,8 @@ def rounds_of(text: str, value: Callable[[str, int], float | None]) -> list[list
         ("change", lambda arm, number: 100.0 * number * (2 if arm == "b" else 1), 8),
         ("change", lambda arm, number: 150.0 if (arm, number) == ("b", 2) else 100.0, 30),
         ("change", lambda arm, number: None if (arm, number) == ("b", 2) else 100.0, 30),
+        ("change", lambda _arm, _round: None, 30),  # rounds in which both timed out say nothing of a change
+        ("change", lambda _arm, number: None if number <= 8 else 100.0, 16),
     ],
 )
 def test_until_ends_at_the_look_at_which_everything_is_known(

@@ -17,11 +17,13 @@ from click.testing import CliRunner, Result
 from lanelab.analysis.results.against import Against, sentences, status
 from lanelab.analysis.results.compare_runs import against
 from lanelab.analysis.results.conditions import differing
+from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.statistics.two_samples import innermost, shift
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.cli.compare import compare
 from tests.kit.changed_run import changing, digest_all
+from tests.kit.made_claims import made_run, noise
 from tests.kit.made_run import Made, make_run
 
 SMALL = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}
@@ -159,6 +161,28 @@ def test_noise_that_hides_an_answer_is_not_taken_for_agreement(made: Callable[..
     assert set(found.verdicts) == {"not told"}
     assert status([found]) == "not told"
     assert "4 cannot be told apart: too few trials for how much they vary" in sentences(found)[0]
+
+
+def noisy(factor: float, seed: int) -> Run:
+    """A run of six cells whose trials vary by 2%."""
+    varying = noise(0.02, seed)
+    return made_run(lambda arm, rtt, number: 1000 * factor * varying(arm, rtt, number))
+
+
+@pytest.mark.parametrize(("truth", "margin"), [(1.0, 0.001), (1.05, 0.05)])
+def test_how_many_verdicts_chance_makes_wrong_is_said_and_holds(truth: float, margin: float) -> None:
+    """Of six cells that are alike, and a margin of nearly nothing; and of six at the very edge of one."""
+    pairs, wrong = 60, 0
+    for seed in range(pairs):
+        found = against(noisy(1.0, seed), noisy(truth, 1000 + seed), margin, ())
+        assert "On average at most 0.3 of these 6 verdicts are wrong by chance." in " ".join(sentences(found))
+        wrong += sum(verdict != "not told" for verdict in found.verdicts)
+    assert wrong / pairs <= 0.3 + 4 * math.sqrt(6 * 0.05 * 0.95 / pairs)
+
+
+def test_of_one_verdict_nothing_is_said_of_many(made: Callable[..., Path]) -> None:
+    one = {"links": ({"rtt": "20ms"},), "arms": {"http": SMALL["http"]}}
+    assert "by chance" not in " ".join(sentences(compared(made("a", **one), made("b", seed=8, **one))))
 
 
 def test_too_few_trials_tell_nothing(made: Callable[..., Path]) -> None:

@@ -81,6 +81,17 @@ def test_nor_does_it_keep_a_run_going_that_knows_enough() -> None:
     assert unknown_changes([("a", "b")], values, repeat, look, stats.KNOWN), "of times, these are no change"
 
 
+@pytest.mark.parametrize("worst", [0.0, math.inf])
+def test_a_change_of_which_no_round_says_anything_is_not_known(worst: float) -> None:
+    repeat = read(f"{SMALL}until: {{ci: 2%, max: 30, of: change}}\n").repeat
+    look, neither = look_after(repeat.looks, 8), dict.fromkeys(range(1, 9), worst)
+    apart = {"a": {1: 100.0}, "b": {2: 100.0}}
+    for values in ({"a": neither, "b": neither}, apart):
+        assert unknown_changes([("a", "b")], values, repeat, look, stats.KNOWN, worst=worst) == [("a", "b")]
+    failed = {"a": neither, "b": dict[int, float]()}
+    assert not unknown_changes([("a", "b")], failed, repeat, look, stats.KNOWN, worst=worst), "nor would more trials be"
+
+
 def test_where_the_base_alone_did_not_end_the_arm_is_better(base_alone: Run) -> None:
     rows = tables.comparisons(base_alone)
     assert rows[0].comparison is not None

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
 from lanelab.analysis.results import conditions as conditions_of
+from lanelab.analysis.results.claims.claim_family import wrong_by_chance
 from lanelab.analysis.results.layout.data import key, spread
 from lanelab.analysis.results.model import Cell, Identity, Run, identity_of
 from lanelab.analysis.results.numbers import values_of
-from lanelab.analysis.statistics import Change, Estimate
+from lanelab.analysis.statistics import ALPHA, Change, Estimate
 from lanelab.analysis.statistics.two_samples import TwoSamples
 from lanelab.driver.base.amounts import counted
 
@@ -168,7 +169,7 @@ def status(all_of_them: Sequence[Against]) -> Verdict:
 def sentences(both: Against) -> list[str]:
     """Return what the comparison says, in order of importance."""
     of_both = (*_of_run(both.first, "first"), *_of_run(both.other, "other"))
-    return [*_of_cells(both), *_of_changes(both), *_of_few(both), *_of_matching(both), *of_both]
+    return [*_of_cells(both), *_of_changes(both), *_of_many(both), *_of_few(both), *_of_matching(both), *of_both]
 
 
 def _of_run(run: Run, which: str) -> Iterable[str]:
@@ -227,9 +228,19 @@ def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> st
     return f"{texts[0][0].upper()}{texts[0][1:]}{''.join(f', {words}' for words in texts[1:])}."
 
 
+def _shifts(both: Against) -> list[TwoSamples]:
+    return [*(row.ratio for row in both.cells), *(row.points for row in both.changes)]
+
+
+def _of_many(both: Against) -> list[str]:
+    """Say how many verdicts chance makes wrong. Each goes by an interval that misses in 5% of runs, on either side."""
+    tested = sum(one.is_enough for one in _shifts(both))
+    wrong = wrong_by_chance(ALPHA * tested, tested)
+    return [f"Each is judged by itself, however many there are. {wrong}"] if wrong else []
+
+
 def _of_few(both: Against) -> list[str]:
-    shifts = [*(row.ratio for row in both.cells), *(row.points for row in both.changes)]
-    few = [one for one in shifts if not one.is_enough]
+    few = [one for one in _shifts(both) if not one.is_enough]
     if not few:
         return []
     least = min(one.n for one in few)

@@ -35,12 +35,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The drift that a run shows. `change_percent` is from its beginning to its end."""
+    """The drift that a run shows. `change_percent` is from the beginning to the end of what it is over."""
 
     n: int
     change_percent: float
     p: float | None  # None where there are too few trials to ask
     what: str = "page loads"
+    over: str = "the run"
     higher_is_better: bool = False  # of the values
     is_interleaved: bool = True  # whether cells were measured in turns
 
@@ -62,22 +63,28 @@ class Drift:
         way = "slower" if (self.change_percent > 0) != self.higher_is_better else "faster"
         if self.is_shown:
             return (
-                f"Drift: {self.what} became {change} {way} from the beginning of the run to its end (n = {self.n}, "
+                f"Drift: {self.what} became {change} {way} from the beginning of {self.over} to its end (n = {self.n}, "
                 f"p = {self.p:.3g}). Rounds hit all arms alike, so comparisons by round stand; "
                 "medians include the change."
             )
         return (
-            f"No drift found: the trend over the run is {change} {way}, which chance alone gives easily, or is too "
+            f"No drift found: the trend over {self.over} is {change} {way}, which chance alone gives easily, or is too "
             f"small to matter (n = {self.n}, p = {self.p:.2g})."
         )
 
 
 class Series(NamedTuple):
-    """Trials of a run that differ by chance and time alone: of a cell, on one machine, in one run."""
+    """Trials of a run that differ by chance and time alone: of a cell, on one machine, in one run, on one bed."""
 
     cell: int
     machine: int
     origin: str  # the run that they were taken from; "": this one
+    bed: int  # 0: whichever
+
+    @property
+    def clock(self) -> tuple[str, int]:
+        """Return whose beginning its times are from."""
+        return self.origin, self.bed
 
 
 def points(values: Iterable[tuple[Hashable, float, float]]) -> list[Point]:
@@ -98,10 +105,11 @@ def drift(
     seed: int = 1,
     *,
     what: str = "page loads",
+    over: str = "the run",
     higher_is_better: bool = False,
 ) -> Drift:
     """Return the drift of a run, from (group, time in seconds, value) of every trial that counts."""
-    return replace(_drift(values, seed), what=what, higher_is_better=higher_is_better)
+    return replace(_drift(values, seed), what=what, over=over, higher_is_better=higher_is_better)
 
 
 def _drift(values: Iterable[tuple[Hashable, float, float]], seed: int) -> Drift:

@@ -186,26 +186,34 @@ def failure_counts(run: Run) -> Counter[str]:
     return Counter(reason for trial in run.failed for reason in {failure.reason for failure in trial.failures})
 
 
-def run_drift(run: Run) -> Drift:
-    """Return whether the run got slower or faster as it went on."""
-    change = drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
+def run_drift(run: Run, *, within_beds: bool = False) -> Drift:
+    """Return whether the run got slower or faster as it went on; `within_beds`: whether its beds did, as each was
+    used."""
+    values, over = timed(run, within_beds=within_beds), "a bed" if within_beds else "the run"
+    change = drift(values, what=run.trials_word, over=over, higher_is_better=run.primary.higher_is_better)
     return change if run.plan.is_interleaved else replace(change, p=None, is_interleaved=False)
 
 
-def timed(run: Run) -> list[tuple[Series, float, float]]:
+def timed(run: Run, *, within_beds: bool = False) -> list[tuple[Series, float, float]]:
     """(series, seconds since the first trial, primary metric) of trials that count, and of those that timed out: left
     out, a run that became too slow to end in time would look as steady as the loads that were fast enough. A series is
-    a cell on one machine: machines differ in speed. The clock of trials from another run starts with that run's."""
+    a cell on one machine: machines differ in speed. The clock of trials from another run starts with that run's.
+    `within_beds`: a series is a cell on one bed, and each bed has a clock."""
     limit = 0.0 if run.primary.higher_is_better else run.limit_of(run.primary.name)
     known = [(trial, limit if trial.timed_out else trial.value) for trial in run.trials if trial.timed_out or trial.ok]
     if not run.ok:
         return []
-    began: dict[str, datetime.datetime] = {}
+
+    def series(trial: Trial) -> Series:
+        return Series(trial.cell.number, trial.machine, trial.origin, trial.bed if within_beds else 0)
+
+    began: dict[tuple[str, int], datetime.datetime] = {}
     for trial, _ in known:
-        began[trial.origin] = min(trial.started, began.get(trial.origin, trial.started))
+        clock = series(trial).clock
+        began[clock] = min(trial.started, began.get(clock, trial.started))
     return [
-        (Series(t.cell.number, t.machine, t.origin), (t.started - began[t.origin]).total_seconds(), value)
-        for t, value in known
+        (series(trial), (trial.started - began[series(trial).clock]).total_seconds(), value)
+        for trial, value in known
         if value is not None
     ]
 

@@ -13,21 +13,10 @@ from dataclasses import dataclass
 
 from lanelab.analysis.statistics.median import ALPHA
 from lanelab.analysis.statistics.paired import Change, log_ratios
-from lanelab.analysis.statistics.ranks import p_alike, ranks
 from lanelab.analysis.statistics.signed_rank import one_sided, signed_rank
 from lanelab.analysis.statistics.strata import MadeOn, strata
 
 Logs = Sequence[Sequence[float]]  # logarithms of the ratios in one place, by machine
-
-
-def are_opposite(places: Sequence[Logs], alpha: float = ALPHA) -> bool:
-    """Return whether the interval of one place is below no change and that of another is above it, and places differ by
-    more than chance. Intervals alone do not say that: of many places with few rounds, some go either way by chance."""
-    signs = [signed_rank(place, alpha) for place in places]
-    if not (any(each.high < 0 for each in signs) and any(each.low > 0 for each in signs)):
-        return False
-    p = _p_alike([[log for logs in place for log in logs] for place in places])
-    return p is not None and p <= alpha
 
 
 def are_shown_opposite(places: Sequence[Logs], alpha: float = ALPHA) -> bool:
@@ -39,11 +28,6 @@ def are_shown_opposite(places: Sequence[Logs], alpha: float = ALPHA) -> bool:
     return any(up <= level for up, _ in sides) and any(down <= level for _, down in sides)
 
 
-def _p_alike(groups: Sequence[Sequence[float]]) -> float | None:
-    ranked = iter(ranks([log for group in groups for log in group]))
-    return p_alike([[next(ranked) for _ in group] for group in groups])
-
-
 @dataclass(frozen=True, slots=True)
 class Pooled:
     """The change that an arm brings over all strata."""
@@ -51,7 +35,7 @@ class Pooled:
     ratio: Change
     strata: int  # sites and links
     machines: int = 1
-    is_opposite: bool = False  # the arm is faster in one of them and slower in another
+    is_opposite: bool = False  # the arm is shown to be faster in one of them and slower in another
 
 
 def pool(
@@ -72,4 +56,4 @@ def pool(
     if not places:
         return None
     ratio = Change.of_logarithms(signed_rank([logs for place in places for logs in place], alpha))
-    return Pooled(ratio, len(places), most, are_opposite(places))
+    return Pooled(ratio, len(places), most, are_shown_opposite(places))

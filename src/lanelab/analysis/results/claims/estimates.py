@@ -123,8 +123,8 @@ class Beyond:
 
 @dataclass(frozen=True, slots=True)
 class OverRounds:
-    """Signed ranks of one number of each round. Infinities are allowed. `machines`: which made each; every one is a
-    stratum. None: one made all."""
+    """Signed ranks of one number of each round, or of each bed. Infinities are allowed. `machines`: which made each;
+    every one is a stratum. None: one made all."""
 
     numbers: Sequence[float]
     machines: Sequence[int] = ()

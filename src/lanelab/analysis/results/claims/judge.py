@@ -43,7 +43,7 @@ class _Court:
     def __init__(self, run: Run) -> None:
         self.run = run
         self._measured: dict[str, Measured] = {}
-        self._drift: str | None = None
+        self._drift: dict[bool, str] = {}
 
     def judged(self, claim: Claim, *, changed: bool) -> Judged:
         metric = metric_of_claim(claim.metric)
@@ -71,11 +71,12 @@ class _Court:
         observed = observe(measured, claim, place)
         if isinstance(observed, NotTested):
             return not_tested(place, observed.why)
-        if claim.is_absolute and not metric.whole and (why_not := self._drifted()):
-            return not_tested(place, why_not, [trial for one in observed for trial in one.trials])
         judged = judge_place(claim, place, observed, levels, whole=metric.whole and claim.kind not in LINES)
         if judged.effect is None:
             return judged
+        drifts = claim.is_absolute and not metric.whole
+        if drifts and (why_not := self._drifted(within_beds=judged.effect.between_beds)):
+            return not_tested(place, why_not, judged.trials)
         judged = replace(judged, left_out=measured.rounds_with_trials(cells_of(place)) - len(observed))
         if self._is_opposite(claim, place, measured, ALPHA / levels.looks):
             return replace(judged, detail="; ".join(filter(None, (judged.detail, OPPOSITE))))
@@ -90,14 +91,14 @@ class _Court:
         each = [observe(measured, of_one, replace(place, points=points)) for points in shares]
         return are_shown_opposite([by_machine(rounds) for rounds in each if not isinstance(rounds, NotTested)], alpha)
 
-    def _drifted(self) -> str:
-        """Return why values of this run depend on when they were measured. Pairs and counts do not."""
-        if self._drift is None:
-            values = run_drift(self.run)
-            self._drift = ""
-            if values.is_shown or not values.is_interleaved:
-                self._drift = values.words()
-        return self._drift
+    def _drifted(self, *, within_beds: bool) -> str:
+        """Return why values of this run depend on when they were measured; "": they do not. Pairs and counts never do.
+        An interval between beds has in it what these differ by, and so the times at which they were used: there only
+        what happens within beds is left to ask."""
+        if within_beds not in self._drift:
+            values = run_drift(self.run, within_beds=within_beds)
+            self._drift[within_beds] = values.words() if values.is_shown or not values.is_interleaved else ""
+        return self._drift[within_beds]
 
 
 def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:

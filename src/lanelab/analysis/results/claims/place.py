@@ -24,7 +24,7 @@ from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim, Place
 
 ACROSS = "no machine has all its trials in one round"
-ENDLESS = "on one of the {unit}s, half of the rounds or more have no number: a trial timed out, or its value is 0"
+ENDLESS = "half of the rounds or more have no number: a trial timed out, or its value is 0"
 
 
 def judge_place(
@@ -49,17 +49,14 @@ def judge_place(
         effect = exact_effect(claim, logs, beds=within, unit=unit)
         verdict, detail = verdict_on(claim, effect, levels)
         return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
-    if len(numbers) >= ENOUGH_BEDS and not all(map(math.isfinite, numbers)):
-        return not_tested(place, ENDLESS.format(unit=unit), trials)
-    across = len(numbers) >= ENOUGH_BEDS and max(numbers) - min(numbers) > SAME
-    if too_few and not across:
-        alike = f"{len(numbers)} {unit}s with exactly the same number, which tells nothing of others; {too_few}"
-        return not_tested(place, alike, trials)
+    if nothing := _nothing_follows(numbers, too_few, levels, unit):
+        return not_tested(place, nothing, trials)
+    across = _differ(numbers)
     if across:
         counted_in = [one for one in observed if unit_of(one, machines=machines) in counting]
         logs, trials = [one.log for one in counted_in], tuple(trial for one in counted_in for trial in one.trials)
     beds = len(numbers) if across else within
-    known: Estimate = OverBeds(numbers) if across else OverRounds(logs, machines_of(observed))
+    known: Estimate = _over_beds(numbers) if across else OverRounds(logs, machines_of(observed))
     known = _with_bounds(known, observed, counting if across else None)
     effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=unit)
     verdict, detail = verdict_on(claim, effect, levels)
@@ -68,8 +65,7 @@ def judge_place(
         rounds, detail = _more(claim, known, levels, effect)
     if bounds := bounds_words(observed):
         rounds, detail = None, f"{detail}; {bounds}" if detail and rounds is None else bounds
-    if machines and claim.is_absolute:
-        detail = "; ".join(filter(None, (detail, f"an absolute number over {beds} machines")))
+    detail = "; ".join(filter(None, (detail, _of_beds(numbers, unit) if across else "", _of_machines(claim, effect))))
     return JudgedPlace(place, verdict, detail, effect, trials, rounds)
 
 
@@ -80,6 +76,44 @@ def not_tested(place: Place, why_not: str, trials: Sequence[int] = ()) -> Judged
 def machines_of(observed: Sequence[Observed]) -> tuple[int, ...]:
     """Return the machine of each round, which is its stratum."""
     return tuple(one.machine for one in observed if one.machine is not None)
+
+
+def _differ(numbers: Sequence[float]) -> bool:
+    """Return whether these are enough beds for an interval between them, and differ. Those that are all endless, to the
+    same side, do not."""
+    return len(numbers) >= ENOUGH_BEDS and max(numbers) - min(numbers) > SAME
+
+
+def _nothing_follows(numbers: Sequence[float], too_few: str, levels: Levels, unit: str) -> str:
+    """Return why there is no verdict, neither over beds nor over rounds; "": there may be one."""
+    if not _differ(numbers):
+        alike = f"{len(numbers)} {unit}s with exactly the same number, which tells nothing of others"
+        return f"{alike}; {too_few}" if too_few else ""
+    words, least = _without_number(numbers, unit), _least(levels)
+    few = words and len(numbers) < least
+    return f"{words}; whatever they come to, a verdict by ranks takes {least} {unit}s" if few else ""
+
+
+def _without_number(numbers: Sequence[float], unit: str) -> str:
+    """Say how many beds are endless; "" where none is."""
+    endless = sum(map(math.isinf, numbers))
+    return f"on {endless} of {len(numbers)} {unit}s {ENDLESS}" if endless else ""
+
+
+def _over_beds(numbers: Sequence[float]) -> Estimate:
+    """Return what beds say together. Where one is endless, Student's t shows nothing whatever its number is: the
+    farther that lies off, the nearer t comes to 1. For ranks it is enough that it lies beyond all others."""
+    return OverBeds(numbers) if all(map(math.isfinite, numbers)) else OverRounds(numbers)
+
+
+def _of_beds(numbers: Sequence[float], unit: str) -> str:
+    words = _without_number(numbers, unit)
+    return f"by ranks of {unit}s, since {words}" if words else ""
+
+
+def _of_machines(claim: Claim, effect: Effect) -> str:
+    is_over_several = effect.unit == "machine" and claim.is_absolute
+    return f"an absolute number over {effect.beds} machines" if is_over_several else ""
 
 
 def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:
@@ -118,9 +152,14 @@ def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:
     return statistics.median if claim.is_absolute else hodges_lehmann
 
 
+def _least(levels: Levels) -> int:
+    """Return how many numbers it takes for an interval by ranks as sure as it has to be."""
+    return next(n for n in range(1, 100) if 2 * law_of((n,)).at_most(0) <= levels.wide)
+
+
 def _too_few(rounds: int, levels: Levels, unit: str) -> str:
-    """Whether there are enough rounds of one bed or two for an interval as sure as it has to be."""
-    least = next(n for n in range(1, 100) if 2 * law_of((n,)).at_most(0) <= levels.wide)
+    """Whether there are enough rounds of one bed or two for such an interval."""
+    least = _least(levels)
     return (
         "" if rounds >= least else f"too few rounds: {rounds}, and on fewer than {ENOUGH_BEDS} {unit}s it takes {least}"
     )

@@ -47,21 +47,25 @@ def unknown_changes(
     made_on: Mapping[str, MadeOn] | None = None,
     worst: float = math.inf,
 ) -> list[tuple[str, str]]:
-    """Return the (base, arm) pairs of cells whose change is not known well enough yet. `made_on`: the machines of the
-    values; None: one made all. `worst`: the value of a trial that timed out: where both did, a round says nothing."""
+    """Return the (base, arm) pairs of cells whose change is not known well enough yet: also those of which no round says
+    anything so far. One of which an arm has no result is not among them: more trials would not help. `made_on`: the
+    machines of the values; None: one made all. `worst`: the value of a trial that timed out: where both did, a round
+    says nothing."""
+    if repeat.ci is None:
+        return []
 
-    def change(base: str, arm: str) -> Known | None:
+    def is_known(base: str, arm: str) -> bool:
         machines = None if made_on is None else (made_on.get(base, {}), made_on.get(arm, {}))
-        of_arm = values.get(arm, {})
-        of_base = {
-            n: value
-            for n, value in values.get(base, {}).items()
-            if not neither_ended(value, of_arm.get(n, math.nan), worst)
+        of_base, of_arm = values.get(base), values.get(arm)
+        if not of_base or not of_arm:
+            return True
+        telling = {
+            n: value for n, value in of_base.items() if not neither_ended(value, of_arm.get(n, math.nan), worst)
         }
-        return statistics.change(of_base, of_arm, look.alpha, machines)
+        interval = statistics.change(telling, of_arm, look.alpha, machines)
+        return interval is not None and _is_within(*interval, repeat, 1.0)
 
-    known = {pair: change(*pair) for pair in pairs}
-    return [pair for pair, interval in known.items() if interval and not _is_within(*interval, repeat, 1.0)]
+    return [pair for pair in pairs if not is_known(*pair)]
 
 
 def _is_within(low: float, middle: float, high: float, repeat: Repeat, whole: float) -> bool:
