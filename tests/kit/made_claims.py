@@ -18,13 +18,16 @@ ARMS = (Arm(1, "a", {}), Arm(2, "b", {}))
 LATE = float("inf")  # a load that timed out
 Loads = Callable[[str, int, int], float]  # of an arm, a round trip and a round: the page load time
 Measures = Callable[[str, int, int], Mapping[str, float]]
+Breaks = Callable[[str, int, int], bool]
 
 
 def made_run(
     loads: Loads, *, rounds: int = 12, beds: int = 1, claims: Sequence[Claim] = (), measures: Measures | None = None,
     order: str = "interleaved", looks: Sequence[Look] = (), bed_of: Callable[[str, int], int] | None = None,
+    breaks: Breaks = lambda _arm, _rtt, _number: False,
 ) -> Run:  # fmt: skip
-    """`bed_of`: of an arm and a round; None: rounds are divided over the beds."""
+    """`bed_of`: of an arm and a round; None: rounds are divided over the beds. `breaks`: whether a load broke before
+    the one that counts."""
     links = [LinkCase(n, f"{rtt}ms", Link.parse({"rtt": f"{rtt}ms"}).to_mapping()) for n, rtt in enumerate(RTTS, 1)]
     cells = [
         Cell(2 * at + arm.number, f"{arm.name}{rtt}", "page", links[at], arm)
@@ -35,10 +38,15 @@ def made_run(
         for cell in cells:
             rtt = int(cell.id[1:])
             load, bed = loads(cell.arm.name, rtt, number), (number - 1) * beds // rounds + 1
+            if broken := breaks(cell.arm.name, rtt, number):
+                trials.append(Trial(
+                    len(trials) + 1, 1, bed, cell, number, 1, BEGAN + datetime.timedelta(seconds=len(trials)), 1.0,
+                    False, {}, None, (Failure(Reason.FAILED_OBJECT, "net::ERR_QUIC_PROTOCOL_ERROR"),),
+                ))  # fmt: skip
             late = load == LATE
             own = {"plt_ms": load, **(measures(cell.arm.name, rtt, number) if measures else {})}
             trials.append(Trial(
-                len(trials) + 1, 1, bed_of(cell.arm.name, number) if bed_of else bed, cell, number, 1,
+                len(trials) + 1, 1, bed_of(cell.arm.name, number) if bed_of else bed, cell, number, 1 + broken,
                 BEGAN + datetime.timedelta(seconds=len(trials)), 1.0, not late, {} if late else own,
                 None if late else load, (Failure(Reason.TIMEOUT, ""),) if late else (),
             ))  # fmt: skip

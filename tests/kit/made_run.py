@@ -95,8 +95,8 @@ class Made:
     provenance: Mapping[str, Any] = field(default_factory=dict)  # beside what all made runs note
     fails: Callable[[int, int], bool] = lambda trial, attempt: trial % 19 == 7 and attempt == 1
     retries: int = 2
-    reason: str = "protocol-fallback"
-    detail: str = "https://dummy.test/i07.png came by http/1.1, the arm says h2"
+    reason: str = "router-stopped"
+    detail: str = "the router stood still for 212 ms of a load of 1,431 ms"
     with_requests: bool = True
     machine: Mapping[str, float] = field(default_factory=dict)  # measures of the machine, of every trial
     about: Mapping[str, AboutSite] = field(default_factory=dict)  # by site

@@ -6,10 +6,12 @@
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 from lanelab.analysis.statistics import KNOWN, compare, estimate, holm, pool
 from lanelab.analysis.statistics.looks import ALPHA, Look, looks
+from lanelab.analysis.statistics.paired import p_of_both
 from lanelab.analysis.statistics.signed_rank import signed_rank
 
 Noise = Callable[[random.Random], float]  # around a median of 0
@@ -83,6 +85,34 @@ def false_alarms(links: int, arms: int, rounds: int, runs: int, seed: int = 1) -
     return plain / runs, adjusted / runs, over_links / runs
 
 
+SPREAD, RETRIES = 0.3, 2  # of load times under loss, as logarithms; how often a load that broke is tried again
+
+
+def called_faster(
+    share: float, n: int, runs: int, *, effect: float = 0.0, slow: bool = True, seed: int = 1
+) -> tuple[float, float]:
+    """Return how often an arm is called faster of whose loads this share breaks and is tried again: by the loads that
+    did not break alone, and by a verdict. `slow`: its slowest loads break, not any."""
+    rng, hits = random.Random(f"{seed}/{n}/{share}/{slow}"), [0, 0]  # noqa: S311
+    limit = NormalDist(effect, SPREAD).inv_cdf(1 - share)
+
+    def load() -> tuple[float, bool]:
+        log = rng.gauss(effect, SPREAD)
+        return math.exp(log), log > limit if slow else rng.random() < share
+
+    for _ in range(runs):
+        base = {number: rng.lognormvariate(0, SPREAD) for number in range(n)}
+        tries = {number: [load() for _ in range(RETRIES + 1)] for number in base}
+        left = {number: next((ms for ms, broke in each if not broke), None) for number, each in tries.items()}
+        without = compare(base, {number: ms for number, ms in left.items() if ms is not None})
+        bound = compare(base, {number: math.inf if each[0][1] else each[0][0] for number, each in tries.items()})
+        if without and bound:
+            both = replace(without, bound=bound, adjusted_p=p_of_both(without.ratio, bound.ratio))
+            hits[0] += without.verdict == "faster"
+            hits[1] += both.verdict == "faster"
+    return hits[0] / runs, hits[1] / runs
+
+
 def until_holds(of: str, planned: Sequence[Look], spread: float, runs: int, ci: float = 0.02) -> float:
     """Return how often the interval at which a run ends holds what is true. It ends at the first look at which the
     interval reaches no further than `ci`."""
@@ -134,3 +164,10 @@ def tables(runs: int) -> Iterator[Table]:
                                          until_holds("change", planned, spread, max(100, runs // 4)),
                                          until_holds("median", careless, spread, runs)])
                  for spread in (0.01, 0.02, 0.03, 0.04)])  # fmt: skip
+    ways = ("by the loads that are left", "as lanelab does")
+    yield Table("Loads of one arm break and are tried again: how often it is called faster", ["share that breaks, rounds",
+                *(f"arms alike, the slowest break: {way}" for way in ways),
+                *(f"30% faster, any break: {way}" for way in ways)],
+                [(f"{100 * share:g}%, {n}", (*called_faster(share, n, runs),
+                                             *called_faster(share, n, runs, effect=math.log(0.7), slow=False)))
+                 for share in (0.02, 0.1, 0.2) for n in (12, 30)])  # fmt: skip

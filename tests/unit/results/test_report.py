@@ -83,7 +83,7 @@ def test_the_same_run_gives_the_same_page(quick: Path) -> None:
 
 def test_the_page_tells_what_matters(quick: Path) -> None:
     text = page(read_run(quick))
-    for words in ("h2 was faster than http in both comparisons", "protocol-fallback", "AMD EPYC 7B13", "links: {rate"):
+    for words in ("h2 was faster than http in both comparisons", "router-stopped", "AMD EPYC 7B13", "links: {rate"):
         assert words in text
     assert "<title>dummy, 10mbit 20ms, http: median" in text.replace("\u200b", "")
 
@@ -260,7 +260,7 @@ def test_a_run_of_which_nothing_counts_has_no_empty_tables(tmp_path: Path, kind:
     shown = CliRunner().invoke(lanelab, ["show", str(folder)], catch_exceptions=False).stdout
     assert said in " ".join(shown.split())
     assert not {"median", "against", "pseudo-median"} & set(shown.split())
-    assert ("protocol-fallback 8" in shown) == (kind == "failures")
+    assert ("router-stopped 8" in shown) == (kind == "failures")
     text = page(read_run(folder))
     assert '<table class="results">' not in text
     assert 'id="comparisons"' not in text

@@ -35,7 +35,7 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
     assert (len(run.cells), len(run.links), len(run.arms), len(run.self_tests)) == (8, 2, 4, 2)
     assert len(run.ok) == 24
     assert [trial.number for trial in run.failed] == [7]
-    assert run.failed[0].failures[0].reason == "protocol-fallback"
+    assert run.failed[0].failures[0].reason == "router-stopped"
     assert run.cells[0].link.settings["rtt"] == "20ms"
     provenance: Any = run.sessions[0].provenance
     assert provenance["router"]["kind"] == "uml"

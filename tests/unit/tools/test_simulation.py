@@ -51,12 +51,21 @@ def test_looking_after_every_round_would_not() -> None:
     assert simulation.until_holds("median", simulation.every_round(6, 30), 0.02, 1500) < LEVEL
 
 
+def test_an_arm_is_not_called_faster_because_its_slow_loads_break() -> None:
+    """By the loads that are left it is, and where it is faster it is told all the same if few break."""
+    left, verdicts = simulation.called_faster(0.2, 30, 400)
+    assert left > 0.1
+    assert verdicts <= 0.025 + 4 * math.sqrt(0.025 * 0.975 / 400)
+    assert simulation.called_faster(0.02, 30, 400, effect=math.log(0.7), slow=False)[1] > 0.8
+
+
 @pytest.mark.long
 def test_every_table_holds_what_it_must() -> None:
     runs = 20_000
-    medians, changes, _, alarms, until = simulation.tables(runs)
+    medians, changes, _, alarms, until, broken = simulation.tables(runs)
     assert all(
         share >= least(LEVEL, runs) for table in (medians, changes) for _, shares in table.rows for share in shares
     )
     assert all(shares[1] <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 1000) for _, shares in alarms.rows)
     assert all(share >= least(LEVEL, runs // 4) for _, shares in until.rows for share in shares[:2])
+    assert all(shares[1] <= 0.025 + 4 * math.sqrt(0.025 * 0.975 / runs) for _, shares in broken.rows)

@@ -180,6 +180,9 @@ def _of_run(run: Run, which: str) -> Iterable[str]:
         yield f"Absolute numbers of the {which} run are {run.over}; its changes are within machines."
     if late := sum(trial.timed_out for trial in run.trials):
         yield f"{counted(late, 'trial')} of the {which} run timed out: they took longer than every other."
+    if broken := [rounds for rounds in run.broken_rounds().values() if rounds]:
+        rounds, cells = counted(sum(map(len, broken)), "round"), counted(len(broken), "cell")
+        yield f"In {rounds} of {cells} of the {which} run loads broke and were tried again: these are in no number."
     yield from (f"The {which} run: {sentence}" for sentence in conditions_of.caveats(run))
 
 

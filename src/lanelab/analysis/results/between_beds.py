@@ -150,21 +150,21 @@ class Result:
     machine: int = 1
 
 
-def results(run: Run, metric: str = "") -> dict[int, dict[int, Result]]:
+def results(run: Run, metric: str = "", *, broken: bool = False) -> dict[int, dict[int, Result]]:
     """Number of a cell -> round -> its first result; of the primary metric, where time-outs are results too, unless
-    another is named. A cell that is refused has none."""
+    another is named. `broken`: there loads that broke are, too. A cell that is refused has none."""
     other = metric not in ("", run.primary.name)
     refused, first = refusals(run), dict[tuple[int, int], Trial]()
     for trial in run.trials:
         known = metric in trial.measures if other else trial.value is not None
-        if (trial.ok and known) or (trial.timed_out and not other):
+        if (trial.ok and known) or (not other and (trial.timed_out or (broken and trial.broke))):
             first.setdefault((trial.cell.number, trial.round), trial)
     by_cell: dict[int, dict[int, Result]] = {cell.number: {} for cell in run.cells}
     for (cell, number), trial in first.items():
         if cell not in refused:
             worst, value = run.primary.worst, trial.measures[metric] if other else trial.value
             by_cell[cell][number] = Result(
-                trial.number, trial.bed, worst if value is None or trial.timed_out else value, trial.machine
+                trial.number, trial.bed, value if trial.ok and value is not None else worst, trial.machine
             )
     return by_cell
 

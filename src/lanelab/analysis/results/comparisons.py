@@ -17,6 +17,7 @@ from lanelab.driver.record.metrics import Metric
 NO_PAIRS = "no round has both"
 NO_PAIRS_ON_ONE = "no machine has both in one round"
 NEITHER = "both timed out in each round that has both"
+BROKE = "loads of both broke in each round that has both"
 NOT_INTERLEAVED = (
     "Arms were not interleaved (order: sequential), so none are compared: a machine that became slower or faster "
     "meanwhile would look like a difference between them."
@@ -36,6 +37,9 @@ class ComparisonJson(Names):
     rounds_left_out: int
     rounds_across_machines: int
     rounds_both_timed_out: int
+    rounds_broken: int
+    rounds_broken_base: int
+    ratio_with_broken: Change | None
     machines: int
     p: float | None
     p_adjusted: float | None
@@ -52,6 +56,8 @@ class ComparisonRow:
     primary: Metric
     comparison: Comparison | None
     why: str = NO_PAIRS  # where there is no comparison
+    broken: int = 0  # rounds in which a load of the arm broke, and was tried again
+    broken_base: int = 0
 
     @property
     def base(self) -> Arm:
@@ -70,8 +76,11 @@ class ComparisonRow:
             "rounds_left_out": comparison.left_out if comparison else 0,
             "rounds_across_machines": comparison.across_machines if comparison else 0,
             "rounds_both_timed_out": comparison.both_timed_out if comparison else 0,
+            "rounds_broken": self.broken,
+            "rounds_broken_base": self.broken_base,
+            "ratio_with_broken": comparison.bound.ratio if comparison and comparison.bound else None,
             "machines": comparison.machines if comparison else 0,
-            "p": comparison.ratio.p if comparison else None,
+            "p": comparison.p if comparison else None,
             "p_adjusted": comparison.adjusted_p if comparison else None,
             "verdict": comparison.verdict if comparison else "not compared",
             "why_not": None if comparison else self.why,
@@ -83,30 +92,57 @@ class ComparisonRow:
         return "difference_ms" if self.primary.unit == "ms" else "difference"
 
 
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The outcome and the machine of each cell, by round."""
+
+    values: Mapping[int, Mapping[int, float]]
+    made_on: Mapping[int, Mapping[int, int]]
+
+    @classmethod
+    def of(cls, run: Run, *, broken: bool = False) -> "Outcomes":
+        """Return those of a run. `broken`: as if no load that broke had been tried again."""
+        return cls(run.outcomes(broken=broken), run.made_on(broken=broken))
+
+    def compared(self, run: Run, base: Cell, cell: Cell, alpha: float) -> Comparison | None:
+        """Compare a cell with its base; None where no round has both."""
+        return compare(
+            self.values[base.number],
+            self.values[cell.number],
+            higher_is_better=run.primary.higher_is_better,
+            alpha=alpha,
+            looks=len(run.plan.looks),
+            machines=(self.made_on[base.number], self.made_on[cell.number]),
+            worst=run.primary.worst,
+        )
+
+    def why_no_pairs(self, run: Run, base: Cell, cell: Cell) -> str:
+        """Return why two cells have no pairs, where they have none."""
+        machines = (self.made_on[base.number], self.made_on[cell.number])
+        return why_no_pairs(strata(self.values[base.number], self.values[cell.number], machines, run.primary.worst))
+
+
 def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]:
     """What the experiment compares, by round, with p values that hold for all of it together."""
     if not run.plan.is_interleaved:
         return []
-    values, made_on = run.outcomes(), run.made_on()
+    results, with_broken, broken = Outcomes.of(run), Outcomes.of(run, broken=True), run.broken_rounds()
     refused = refusals(run) if refused is None else refused
     rows = []
     for base, cell in run.plan.compared:
         why = next((f"refused: {each[0].reason}" for one in (cell, base) if (each := refused.get(one.number))), "")
-        comparison = None
+        comparison: Comparison | None = None
         if not why:
-            better, alpha = run.primary.higher_is_better, alpha_of(run, (base, cell), values)
-            looks, machines = len(run.plan.looks), (made_on[base.number], made_on[cell.number])
-            comparison = compare(
-                values[base.number],
-                values[cell.number],
-                higher_is_better=better,
-                alpha=alpha,
-                looks=looks,
-                machines=machines,
-                worst=run.primary.worst,
+            alpha = alpha_of(run, (base, cell), results.values)
+            comparison, why = results.compared(run, base, cell, alpha), results.why_no_pairs(run, base, cell)
+            if comparison and (broken[base.number] or broken[cell.number]):
+                bound = with_broken.compared(run, base, cell, alpha)
+                comparison, why = (replace(comparison, bound=bound), why) if bound else (None, BROKE)
+        rows.append(
+            ComparisonRow(
+                cell, base, run.primary, comparison, why, len(broken[cell.number]), len(broken[base.number])
             )
-            why = why_no_pairs(strata(values[base.number], values[cell.number], machines, run.primary.worst))
-        rows.append(ComparisonRow(cell, base, run.primary, comparison, why))
+        )
     return _adjusted(rows, so_far=not run.is_finished)
 
 
@@ -118,7 +154,7 @@ def why_no_pairs(matched: Strata) -> str:
 def _adjusted(rows: Sequence[ComparisonRow], *, so_far: bool) -> list[ComparisonRow]:
     """The same with p values that hold for all comparisons of the run together."""
     known = [row.comparison for row in rows if row.comparison]
-    adjusted = iter(holm([comparison.ratio.p for comparison in known]))
+    adjusted = iter(holm([comparison.p for comparison in known]))
     return [
         replace(row, comparison=replace(row.comparison, adjusted_p=next(adjusted), so_far=so_far))
         if row.comparison

@@ -14,7 +14,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.results import SelfTestData
 from lanelab.driver.record.metrics import TRIALS, Metric, primary_of
-from lanelab.driver.record.reasons import timed_out
+from lanelab.driver.record.reasons import broke, timed_out
 from lanelab.driver.run.folder import format as run_format
 
 State = Literal["running", "finished", "stopped", "failed", "killed"]
@@ -169,6 +169,11 @@ class Trial:
         """Whether it took too long, and nothing else was wrong with it: then it is a result of its cell."""
         return not self.ok and timed_out([failure.reason for failure in self.failures])
 
+    @property
+    def broke(self) -> bool:
+        """Whether its own requests failed on a sound bed: then it was tried again, and its cell looks faster for it."""
+        return not self.ok and broke([failure.reason for failure in self.failures])
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -308,30 +313,38 @@ class Run:
                 values[trial.cell.number].setdefault(trial.round, trial.measures[name])
         return values
 
-    def first_results(self) -> dict[int, dict[int, Trial]]:
-        """Number of a cell -> round -> the trial that gave its first result; a time-out is one."""
+    def first_results(self, *, broken: bool = False) -> dict[int, dict[int, Trial]]:
+        """Number of a cell -> round -> the trial that gave its first result; a time-out is one. `broken`: so is a load
+        that broke, as if it had not been tried again."""
         firsts: dict[int, dict[int, Trial]] = {cell.number: {} for cell in self.cells}
         for trial in self.trials:
-            if trial.timed_out or (trial.ok and trial.value is not None):
+            if trial.timed_out or (trial.ok and trial.value is not None) or (broken and trial.broke):
                 firsts[trial.cell.number].setdefault(trial.round, trial)
         return firsts
 
-    def outcomes(self) -> dict[int, dict[int, float]]:
+    def broken_rounds(self) -> dict[int, frozenset[int]]:
+        """Return number of a cell -> rounds in which a load broke before there was a result."""
+        return {
+            cell: frozenset(number for number, trial in rounds.items() if trial.broke)
+            for cell, rounds in self.first_results(broken=True).items()
+        }
+
+    def outcomes(self, *, broken: bool = False) -> dict[int, dict[int, float]]:
         """Return number of a cell -> round -> its first result: the primary metric's value, or of a trial that timed
-        out what is worse than every value."""
+        out what is worse than every value. `broken`: of a load that broke, too."""
         return {
             cell: {number: self._outcome(trial) for number, trial in rounds.items()}
-            for cell, rounds in self.first_results().items()
+            for cell, rounds in self.first_results(broken=broken).items()
         }
 
     def _outcome(self, trial: Trial) -> float:
-        return self.primary.worst if trial.timed_out or trial.value is None else trial.value
+        return trial.value if trial.ok and trial.value is not None else self.primary.worst
 
-    def made_on(self) -> dict[int, dict[int, int]]:
+    def made_on(self, *, broken: bool = False) -> dict[int, dict[int, int]]:
         """Return number of a cell -> round -> the machine that made its first result."""
         return {
             cell: {number: trial.machine for number, trial in rounds.items()}
-            for cell, rounds in self.first_results().items()
+            for cell, rounds in self.first_results(broken=broken).items()
         }
 
     @property

@@ -1,16 +1,17 @@
 """One test for each pair of arms over all sites and links that have both. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from lanelab.analysis.results.comparisons import alpha_of
+from lanelab.analysis.results.comparisons import Outcomes, alpha_of
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, probability
 from lanelab.analysis.results.refusals import Refused, refusals
 from lanelab.analysis.statistics import ENOUGH, Change, Pooled, pool
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.median import percent
+from lanelab.analysis.statistics.paired import p_of_both
 from lanelab.driver.record.metrics import Metric
 
 
@@ -38,11 +39,13 @@ class PooledRow:
     pairs: int  # of arms, for which the interval and p are as sure as one test would be
     alpha: float
     so_far: bool
+    bound: Pooled | None = None  # with loads that broke as worse than all others; None: none of the run did
 
     @property
     def p(self) -> float:
-        """Return the p of all pairs together, by Bonferroni's method: so it belongs to the interval beside it."""
-        return min(1.0, self.pairs * self.pooled.ratio.p)
+        """Return the p of all pairs together, by Bonferroni's method: so it belongs to the interval beside it. Where
+        loads broke it is at least that."""
+        return min(1.0, self.pairs * p_of_both(self.pooled.ratio, self.bound.ratio if self.bound else None))
 
     @property
     def is_shown(self) -> bool:
@@ -78,6 +81,8 @@ class PooledRow:
             numbers += f", p {'< 0.0001' if self.p < 0.0001 else f'= {probability(self.p)}'}"
         if self.pairs > 1:
             numbers += f"; this counts all {self.pairs} pairs of arms"
+        if self.bound and self.bound != self.pooled:
+            numbers += "; it has to hold without loads that broke, and with them as slower than all others"
         if not self.is_shown:
             return f"{where}, no difference between {self.arm.name} and {self.base.name} is shown{so_far} ({numbers})."
         way = "faster" if (ratio.value < 1) != self.primary.higher_is_better else "slower"
@@ -94,9 +99,10 @@ def pooled(run: Run, refused: Refused | None = None) -> list[PooledRow]:
     for base, cell in run.plan.compared:
         if base.number not in refused and cell.number not in refused:
             by_arms.setdefault((cell.arm.number, base.arm.number), []).append((base, cell))
-    results = _Results(run.outcomes(), run.made_on())
+    results = Outcomes.of(run)
+    with_broken = Outcomes.of(run, broken=True) if any(run.broken_rounds().values()) else None
     several = [pairs for pairs in by_arms.values() if _is_poolable(_pooled_of(run, results, pairs, 1))]
-    rows = [row for pairs in several if (row := _pooled_of(run, results, pairs, len(several)))]
+    rows = [row for pairs in several if (row := _of_both(run, results, with_broken, pairs, len(several)))]
     return [row for row in rows if row.can_be_shown and not row.pooled.is_opposite]
 
 
@@ -104,15 +110,18 @@ def _is_poolable(row: PooledRow | None) -> bool:
     return row is not None and row.pooled.strata > 1 and row.pooled.ratio.n >= ENOUGH
 
 
-@dataclass(frozen=True, slots=True)
-class _Results:
-    """It has the outcome and the machine of each cell, by round."""
+def _of_both(
+    run: Run, results: Outcomes, with_broken: Outcomes | None, pairs: Sequence[tuple[Cell, Cell]], many: int
+) -> PooledRow | None:
+    """Pool them without loads that broke and with them, where any did; None where either has no pairs."""
+    row = _pooled_of(run, results, pairs, many)
+    if row is None or with_broken is None:
+        return row
+    bound = _pooled_of(run, with_broken, pairs, many)
+    return replace(row, bound=bound.pooled) if bound else None
 
-    values: Mapping[int, Mapping[int, float]]
-    made_on: Mapping[int, Mapping[int, int]]
 
-
-def _pooled_of(run: Run, results: _Results, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:
+def _pooled_of(run: Run, results: Outcomes, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:
     """Pool one of so many pairs of arms, which share what a test may miss with."""
     values, made_on = results.values, results.made_on
     alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)

@@ -5,7 +5,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, cast
 
 from lanelab.analysis import statistics as stats
@@ -18,10 +18,12 @@ from lanelab.analysis.results.numbers import shown, values_of
 from lanelab.analysis.results.refusals import Refusal, Refused, refusals
 from lanelab.analysis.statistics import Summary, summarise
 from lanelab.analysis.statistics.looks import look_after
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.metrics import LOAD, OF_VITALS, Metric, metrics_of
 
 __all__ = ["ComparisonRow", "comparisons"]  # for those who ask the tables
 BOUND = "bound_ms"
+MOST_BROKEN = 4  # cells of which it is said that their loads broke
 
 
 class RowJson(Identity):
@@ -31,6 +33,9 @@ class RowJson(Identity):
     ok: int
     failed: int
     timed_out: int
+    failures: Mapping[str, int]
+    rounds: int
+    rounds_broken: int
     refused: tuple[Refusal, ...]
     ratio_to_bound: float | None
     outliers: tuple[int, ...]
@@ -51,6 +56,9 @@ class Row:
     timed_out: int = 0  # of those that failed: they are in the summary
     limit: float = math.inf  # of the primary metric: what timed out is beyond it
     refused: tuple[Refusal, ...] = ()  # why its numbers cannot be used: then there is no summary
+    failures: Mapping[str, int] = field(default_factory=dict)  # reason -> trials that failed for it, most first
+    rounds: int = 0  # in which it has trials
+    broken: int = 0  # of these, in which a load broke, and was tried again
 
     MORE: ClassVar = Summary | float | None  # what further keys of its JSON have
 
@@ -69,6 +77,9 @@ class Row:
             "ok": self.ok,
             "failed": self.failed,
             "timed_out": self.timed_out,
+            "failures": self.failures,
+            "rounds": self.rounds,
+            "rounds_broken": self.broken,
             "refused": self.refused,
             **self.medians,
             "ratio_to_bound": self.ratio,
@@ -81,9 +92,12 @@ class Row:
 def rows(run: Run, refused: Refused | None = None) -> list[Row]:
     """Return one for each cell, in the experiment's order."""
     trials, outcomes, limit = run.by_cell(), run.outcomes(), run.limit_of(run.primary.name)
-    refused = refusals(run) if refused is None else refused
+    refused, broken = refusals(run) if refused is None else refused, run.broken_rounds()
     return [
-        _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ()), limit)
+        replace(
+            _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ()), limit),
+            broken=len(broken[cell.number]),
+        )
         for cell in run.cells
     ]
 
@@ -116,6 +130,8 @@ def _row(
         timed_out=sum(trial.timed_out for trial in trials),
         limit=limit,
         refused=refused,
+        failures=dict(_failure_counts(trials).most_common()),
+        rounds=len({trial.round for trial in trials}),
     )
 
 
@@ -183,7 +199,30 @@ def median_trial(trials: Iterable[Trial]) -> Trial | None:
 
 def failure_counts(run: Run) -> Counter[str]:
     """How many trials failed for each reason; a trial may have several."""
-    return Counter(reason for trial in run.failed for reason in {failure.reason for failure in trial.failures})
+    return _failure_counts(run.failed)
+
+
+def _failure_counts(trials: Iterable[Trial]) -> Counter[str]:
+    return Counter(reason for trial in trials for reason in dict.fromkeys(each.reason for each in trial.failures))
+
+
+def broken_words(rows: Sequence[Row]) -> str:
+    """Say in which cells loads broke and were tried again, the largest share first, and for which reasons trials of
+    these failed; "" where none did."""
+    broken = sorted((row for row in rows if row.broken), key=lambda row: -row.broken / row.rounds)
+    if not broken:
+        return ""
+    cells = [
+        f"{row.cell} in {row.broken} of {counted(row.rounds, 'round')} "
+        f"({', '.join(f'{reason} {number}' for reason, number in row.failures.items())})"
+        for row in broken[:MOST_BROKEN]
+    ]
+    more = len(broken) - len(cells)
+    cells += [f"and {counted(more, 'more cell')}"] if more else []
+    return (
+        f"Loads broke and were tried again: {'; '.join(cells)}. Medians are of loads that did not break. A verdict has "
+        "to hold for these, and with the others as slower than all of them."
+    )
 
 
 def run_drift(run: Run, *, within_beds: bool = False) -> Drift:

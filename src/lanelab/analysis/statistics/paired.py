@@ -16,7 +16,10 @@ from lanelab.analysis.statistics.median import ALPHA, ENOUGH, LEVEL, interval_of
 from lanelab.analysis.statistics.signed_rank import Shift, signed_rank
 from lanelab.analysis.statistics.strata import MadeOn, strata
 
-Verdict = Literal["faster", "slower", "faster so far", "slower so far", "no difference shown", "too few rounds"]
+Verdict = Literal[
+    "faster", "slower", "faster so far", "slower so far", "no difference shown", "too few rounds", "open: loads broke"
+]
+OPEN: Verdict = "open: loads broke"
 LEAST_SO_FAR = 3  # rounds, all one way, before anything is said so far
 
 
@@ -86,6 +89,8 @@ class Comparison:
     so_far: bool = False  # the run may go on
     across_machines: int = 0  # of the rounds left out: those whose trials were made on two machines
     machines: int = 1  # that made pairs
+    # The same with loads that broke, and were tried again, as worse than all others. None: none did.
+    bound: "Comparison | None" = None
 
     @property
     def faster(self) -> int:
@@ -108,14 +113,33 @@ class Comparison:
     @property
     def is_shown(self) -> bool:
         """Return whether the verdict says which of the two is faster."""
-        return self.verdict not in ("no difference shown", "too few rounds")
+        return self.verdict not in ("no difference shown", "too few rounds", OPEN)
+
+    @property
+    def p(self) -> float:
+        """Return the p of what the verdict says, unadjusted."""
+        return p_of_both(self.ratio, self.bound.ratio if self.bound else None)
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether what its rounds say by themselves depends on whether loads that broke are among them."""
+        return self.bound is not None and self.bound.way != self.way
+
+    @property
+    def way(self) -> int:
+        """Return which way its rounds go by themselves: -1 lower, 1 higher, 0 none that can be told."""
+        all_one_way = self.n >= LEAST_SO_FAR and self.n in (self.lower, self.higher)
+        if not (all_one_way if self.n < ENOUGH else self.ratio.p <= self.alpha):
+            return 0
+        return -1 if self.ratio.value < 1 else 1
 
     @property
     def verdict(self) -> Verdict:
         if self.n < LEAST_SO_FAR:
             return "too few rounds"
-        all_one_way = self.n in (self.lower, self.higher)
-        if not (all_one_way if self.n < ENOUGH else self.adjusted_p <= self.alpha):
+        if self.is_open:
+            return OPEN
+        if not (self.way if self.n < ENOUGH else self.adjusted_p <= self.alpha):
             return "no difference shown"
         if (self.ratio.value < 1) != self.higher_is_better:
             return "faster" if self.is_final else "faster so far"
@@ -155,6 +179,14 @@ def compare(
         across_machines=len(matched.across),
         machines=len(by_machine),
     )
+
+
+def p_of_both(left_out: Change, bound: Change | None) -> float:
+    """Return the p of a change that has to be there without loads that broke and with them as worse than all others:
+    an intersection-union test (Berger 1982), so it needs no correction. `bound`: the latter; None: no load broke."""
+    if bound is None:
+        return left_out.p
+    return max(left_out.p, bound.p) if (left_out.value < 1) == (bound.value < 1) else 1.0
 
 
 def ratio_of(base: float, arm: float) -> float:

@@ -70,7 +70,7 @@ def _compared(row: ComparisonRow) -> "Row":
         "ratio_low": one.ratio.low if one else None,
         "ratio_high": one.ratio.high if one else None,
         "difference": one.difference.value if one else None,
-        "p": one.ratio.p if one else None,
+        "p": one.p if one else None,
         "p_adjusted": one.adjusted_p if one else None,
         "verdict": one.verdict if one else "not compared",
         "why_not": None if one else row.why,

@@ -88,6 +88,24 @@ def timed_out(reasons: Collection[str]) -> bool:
     return Reason.TIMEOUT in reasons and OF_A_TIME_OUT.issuperset(reasons)
 
 
+OF_A_BREAK = OF_A_TIME_OUT | {Reason.NAVIGATION_FAILED, Reason.SCRIPT_FAILED, Reason.PROTOCOL_FALLBACK}
+OF_THE_BED = frozenset(  # reasons beside which a load broke by what the bed did to it
+    {
+        *(Reason.SERVER_FAILED, Reason.GATEWAY_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED),
+        *(Reason.GENERATOR_FAILED, Reason.GENERATOR_LIMITED, Reason.FETCHER_FAILED, Reason.FETCHER_LIMITED),
+        *(Reason.ROUTER_LOST_PACKETS, Reason.ROUTER_STOPPED, Reason.CONTENT_CHANGED, Reason.SETTINGS_CHANGED),
+        *(Reason.LINK_SETTINGS, Reason.LINK_TRACE, Reason.LINK_OUT_OF_TOLERANCE, Reason.STOPPED, Reason.BED_LOST),
+    }
+)
+
+
+def broke(reasons: Collection[str]) -> bool:
+    """Return whether a trial failed because its own requests did, on a bed that was sound. Losses and slow answers
+    break loads, so how many break is the arm's and the link's. One that is tried again until it does not break makes
+    the cell look faster. Whatever else speaks against such a trial may come of that, and excuses nothing."""
+    return not timed_out(reasons) and not OF_A_BREAK.isdisjoint(reasons) and OF_THE_BED.isdisjoint(reasons)
+
+
 @dataclass(frozen=True, slots=True)
 class Failure(Coded):
     """One reason why this trial does not count, with what shows it."""

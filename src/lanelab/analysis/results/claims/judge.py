@@ -6,6 +6,7 @@ docs/statistics.md#claims says what each verdict takes, and how often it is wron
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lanelab.analysis.results.claims.broken_loads import opened, with_and_without
 from lanelab.analysis.results.claims.place import judge_place, not_tested
 from lanelab.analysis.results.claims.rules import Levels, levels_after
 from lanelab.analysis.results.claims.samples import Measured, NotTested, by_machine, cells_of, observe
@@ -71,13 +72,19 @@ class _Court:
         observed = observe(measured, claim, place)
         if isinstance(observed, NotTested):
             return not_tested(place, observed.why)
-        judged = judge_place(claim, place, observed, levels, whole=metric.whole and claim.kind not in LINES)
+        whole, cells = metric.whole and claim.kind not in LINES, cells_of(place)
+        judged = judge_place(claim, place, observed, levels, whole=whole)
         if judged.effect is None:
             return judged
         drifts = claim.is_absolute and not metric.whole
         if drifts and (why_not := self._drifted(within_beds=judged.effect.between_beds)):
             return not_tested(place, why_not, judged.trials)
-        judged = replace(judged, left_out=measured.rounds_with_trials(cells_of(place)) - len(observed))
+        left_out = measured.rounds_with_trials(cells) - len(observed)
+        judged = replace(judged, left_out=left_out, broken=len(measured.rounds_that_broke(cells)))
+        if judged.broken and measured.worst is not None:  # of other metrics nobody knows which way a load would go
+            ends = [opened(measured, claim, place, observed, side) for side in (1, -1)]
+            each = [judge_place(claim, place, rounds, levels, whole=whole) for rounds in ends if rounds != observed]
+            judged = with_and_without(claim, judged, each, levels)
         if self._is_opposite(claim, place, measured, ALPHA / levels.looks):
             return replace(judged, detail="; ".join(filter(None, (judged.detail, OPPOSITE))))
         return judged

@@ -6,7 +6,7 @@ ratios, taken within a round: what hits all trials of a round alike cancels out.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lanelab.analysis.results.between_beds import Result, by_bed, results
 from lanelab.analysis.results.claims.straight_lines import line_weights, number_of_line, slope_weights
@@ -51,13 +51,15 @@ class Measured:
     known: Metric | None  # the metric; None: the tables do not have it
     worst: float | None  # what stands for a trial that timed out; None where such trials have no value
     rounds: Mapping[str, frozenset[int]]  # id of a cell -> rounds in which it has trials, also such that failed
+    broken: Mapping[str, frozenset[int]]  # id of a cell -> rounds in which a load broke, and was tried again
+    with_broken: Results  # the same, as if no load that broke had been tried again
 
     @classmethod
     def of(cls, run: Run, metric: str) -> "Measured":
         by_number, refused = results(run, metric), refusals(run)
         known = metric_of_claim(metric)
         flags = results(run, known.censored) if known and known.censored else {}
-        trials = run.by_cell()
+        trials, broken, with_broken = run.by_cell(), run.broken_rounds(), results(run, metric, broken=True)
         return cls(
             run,
             {cell.id: by_number[cell.number] for cell in run.cells},
@@ -66,6 +68,8 @@ class Measured:
             known,
             run.primary.worst if metric == run.primary.name else None,
             {cell.id: frozenset(trial.round for trial in trials[cell.number]) for cell in run.cells},
+            {cell.id: broken[cell.number] for cell in run.cells},
+            {cell.id: with_broken[cell.number] for cell in run.cells},
         )
 
     def lacks(self, cells: Sequence[str]) -> str:
@@ -85,6 +89,10 @@ class Measured:
     def rounds_with_trials(self, cells: Sequence[str]) -> int:
         """Return how many rounds have trials in each of these cells, whatever came of them."""
         return len(frozenset.intersection(*(self.rounds[cell] for cell in cells)))
+
+    def rounds_that_broke(self, cells: Iterable[str]) -> frozenset[int]:
+        """Return the rounds in which a load of one of these cells broke."""
+        return frozenset[int]().union(*(self.broken[cell] for cell in cells))
 
     def beyond(self, point: Point, number: int) -> int | None:
         """On which side of its value, or of its ratio, the truth of a round lies. None: on either."""
@@ -159,15 +167,14 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
             return NotTested(f"it does not grow in every round, so the {number_of} is not known")
     else:
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
-    return Observed(
-        number,
-        _one(one.bed for one in results),
-        effect,
-        tuple(one.trial for one in results),
-        _one(one.machine for one in results),
-        sides[0],
-        "" if sides[0] == 0 else measured.because,
-    )
+    observed = observed_of(number, results, effect)
+    return replace(observed, beyond=sides[0], because="" if sides[0] == 0 else measured.because)
+
+
+def observed_of(number: int, results: Sequence[Result], log: float) -> Observed:
+    """Return a round with these results, whose number is this as a logarithm."""
+    beds, machines = (one.bed for one in results), (one.machine for one in results)
+    return Observed(number, _one(beds), log, tuple(one.trial for one in results), _one(machines))
 
 
 def _of_lines(measured: Measured, claim: Claim, points: Sequence[Point], number: int) -> float:

@@ -60,6 +60,8 @@ class JudgedPlace:
     rounds_needed: int | None  # of an inconclusive one: so many in all would probably settle it
     # rounds that were made in each of its cells and give no number: a trial failed, or neither came to its end
     left_out: int = field(default=0, metadata=key("rounds_left_out"))
+    # rounds in which a load of one of its cells broke, and was tried again: the verdict holds without it and with it
+    broken: int = field(default=0, metadata=key("rounds_broken"))
 
 
 @dataclass(frozen=True, slots=True)

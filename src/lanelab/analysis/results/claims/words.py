@@ -119,20 +119,32 @@ def estimate_words(judged: Sequence[Judged]) -> str:
 
 
 def left_out_words(judged: Sequence[Judged]) -> str:
-    """Say how many rounds give no number, of each claim in the place that has most of them; "" where all give one."""
-    worst = [(one.claim.name, max(one.places, key=lambda place: place.left_out)) for one in judged if one.places]
-    texts = [f"{rounds} of {name}" for name, place in worst if (rounds := rounds_left_out(place))]
-    if not texts:
-        return ""
+    """Say how many rounds give no number, and in how many a load broke; "" where all give one, and none did."""
+    words = []
+    if rounds := _most_of(judged, lambda place: place.left_out):
+        words += [
+            f"Rounds that were made and give no number, and so are left out: {rounds}. Where slow trials are those "
+            "that fail, what is left looks faster than it is."
+        ]
+    if rounds := _most_of(judged, lambda place: place.broken):
+        words += [
+            f"Rounds in which loads broke and were tried again: {rounds}. Verdicts on load times hold without these "
+            "loads, and with them as slower than all others; other metrics are of the loads that did not break."
+        ]
+    return " ".join(words)
+
+
+def _most_of(judged: Sequence[Judged], of: Callable[[JudgedPlace], int]) -> str:
+    """Return how many rounds of how many, of each claim in the place that has most of them; "" where none has any."""
+    worst = [(one.claim.name, max(one.places, key=of)) for one in judged if one.places]
+    texts = [f"{rounds} of {name}" for name, place in worst if (rounds := rounds_words(place, of(place)))]
     more = len(texts) - MOST_LEFT_OUT
-    shown = [*texts[:MOST_LEFT_OUT], *([counted(more, "more claim")] if more > 0 else [])]
-    words = f"Rounds that were made and give no number, and so are left out: {listed(shown)}."
-    return f"{words} Where slow trials are those that fail, what is left looks faster than it is."
+    return listed([*texts[:MOST_LEFT_OUT], *([counted(more, "more claim")] if more > 0 else [])])
 
 
-def rounds_left_out(place: JudgedPlace) -> str:
-    """Return how many of how many: 14 of 20; "" where none is."""
-    return f"{place.left_out} of {place.left_out + place.effect.n}" if place.left_out and place.effect else ""
+def rounds_words(place: JudgedPlace, rounds: int) -> str:
+    """Return so many rounds of how many: 14 of 20; "" where there are none."""
+    return f"{rounds} of {place.left_out + place.effect.n}" if rounds and place.effect else ""
 
 
 def n_words(effects: Sequence[Effect]) -> str:

@@ -15,7 +15,7 @@ from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHA
 from lanelab.analysis.results.model import Cell, Names, Run
 from lanelab.analysis.results.numbers import difference, kilobytes, listed, seconds
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, compare
-from lanelab.analysis.statistics.paired import LEAST_SO_FAR
+from lanelab.analysis.statistics.paired import LEAST_SO_FAR, OPEN
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.evidence.parts import Part
 
@@ -66,6 +66,11 @@ class Difference:
         return self.is_clear if self.compared is None else self.compared.verdict.startswith(("faster", "slower"))
 
     @property
+    def is_open(self) -> bool:
+        """Say whether the run's verdict is open, since it depends on loads that broke and were tried again."""
+        return self.compared is not None and self.compared.verdict == OPEN
+
+    @property
     def largest(self) -> Part:
         """The part that changes most in the direction of the whole."""
         sign = 1 if self.total.value >= 0 else -1
@@ -90,6 +95,8 @@ class Difference:
         where, arm = f"{cell.site}, {cell.link.label}", cell.arm.name
         if self.rounds < LEAST_SO_FAR:
             return f"{where}: too few rounds to compare {arm} with {base} ({self.rounds})."
+        if self.is_open:
+            return f"{where}: whether {arm} was faster than {base} is open, since loads broke and were tried again."
         if not self.is_shown:
             return f"{where}: no difference shown between {arm} and {base}."
         if self.rounds < ENOUGH:
@@ -113,7 +120,7 @@ class Difference:
             return
         interval = f"{total.name} {difference(total.low)} to {difference(total.high)} ms"
         yield f"Within a round {arm} took {by} ({interval}, {counted(self.rounds, 'round')}). {medians}"
-        if self.rounds >= ENOUGH and self.is_clear and not self.is_shown:
+        if self.rounds >= ENOUGH and self.is_clear and not self.is_shown and not self.is_open:
             yield "The interval is of this comparison alone; the verdict counts all comparisons of the run."
         if total.value * (self.other.plt_ms - self.base.plt_ms) < 0:
             yield "The medians go the other way: they are of all loads, the difference is of loads in the same round."

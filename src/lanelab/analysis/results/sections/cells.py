@@ -89,7 +89,8 @@ def _of_bound(row: Row) -> Shown:
 
 def _trials(row: Row) -> Words:
     failed = el("span", f" ({row.failed} failed)", class_="warn") if row.failed else None
-    return Words(str(row.ok), page=join(row.ok, failed))
+    reasons = ", ".join(f"{reason} {number}" for reason, number in row.failures.items())
+    return Words(str(row.ok), tip=reasons, page=join(row.ok, failed))
 
 
 def _median(row: Row) -> Words:
@@ -142,7 +143,7 @@ class _Bars:
 
 
 def _meaning(rows: Sequence[Row]) -> tuple[Words, ...]:
-    """Say what is refused, what timed out, and what the weakest interval of the table means."""
+    """Say what is refused, what timed out, what broke, and what the weakest interval of the table means."""
     details = dict.fromkeys(f"refused: {each.detail}" for row in rows for each in row.refused)
     late = sum(row.timed_out for row in rows)
     timed_out = f"{counted(late, 'trial')} timed out: in medians and comparisons they took longer than every other"
@@ -150,5 +151,6 @@ def _meaning(rows: Sequence[Row]) -> tuple[Words, ...]:
     return (
         *words(details, "bad", "text"),
         *words([timed_out] if late else [], "warn", "text"),
+        *words([tables.broken_words(rows)], "warn", "text"),
         *words([least.meaning()] if least and least.n < ENOUGH else [], "muted", "text"),
     )

@@ -20,7 +20,7 @@ from lanelab.analysis.results.claims.words import (
     numbers_words,
     places_words,
     published_words,
-    rounds_left_out,
+    rounds_words,
     verdict_words,
 )
 from lanelab.analysis.results.layout import plots
@@ -150,7 +150,8 @@ def _place_columns(judged: Judged) -> Sequence[Column[JudgedPlace]]:
 def _n(place: JudgedPlace) -> Cell:
     if place.effect is None:
         return 0
-    return f"{place.effect.n} ({place.left_out} left out)" if place.left_out else place.effect.n
+    asides = [f"{rounds} {what}" for rounds, what in ((place.left_out, "left out"), (place.broken, "broke")) if rounds]
+    return f"{place.effect.n} ({', '.join(asides)})" if asides else place.effect.n
 
 
 def _strip(claim: Claim, place: JudgedPlace, effect: Effect, scale: plots.Scale) -> Html:
@@ -190,7 +191,8 @@ def behind(judged: Judged) -> list[str]:
         if effect and effect.interval_95:
             measured += f", {interval_words(claim, effect.interval_95)} (95%, {base_words(effect)})"
         numbers = f", trials {numbers_words(place.trials)}" if place.trials else ""
-        left = f", {rounds} rounds left out" if (rounds := rounds_left_out(place)) else ""
+        left = f", {rounds} rounds left out" if (rounds := rounds_words(place, place.left_out)) else ""
+        left += f", loads broke in {rounds} rounds" if (rounds := rounds_words(place, place.broken)) else ""
         lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{measured}{left}{numbers}")
     lines += [f"  {mean}"] if (mean := mean_words(claim)) else []
     return [*lines, *([f"  why: {judged.why}"] if judged.why else [])]

@@ -1,11 +1,11 @@
 """Arms against each other, round by round: the table, what its numbers are, and how sure its verdicts are."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lanelab.analysis.results.comparisons import ComparisonRow, bases, not_compared
 from lanelab.analysis.results.layout import plots
-from lanelab.analysis.results.layout.model import Cell, Column, Part, Points, Section, Words, table, words
+from lanelab.analysis.results.layout.model import Cell, Column, Mood, Part, Points, Section, Words, table, words
 from lanelab.analysis.results.numbers import NONE, change_words, difference, probability
 from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
@@ -14,7 +14,7 @@ from lanelab.analysis.statistics.by_chance import one_way
 from lanelab.analysis.statistics.holm import rounds_to_tell
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.median import percent
-from lanelab.analysis.statistics.paired import LEAST_SO_FAR
+from lanelab.analysis.statistics.paired import LEAST_SO_FAR, OPEN
 from lanelab.driver.base.amounts import counted
 
 Row = ComparisonRow
@@ -38,6 +38,7 @@ def comparisons_section(seen: Seen) -> Section | None:
         *([Points(pooled)] if pooled else []),
         *words([alone_and_together(compared, pooled=any(row.is_shown for row in seen.pooled))]),
         *words([left_out_words(compared)]),
+        *words([open_words(compared)], "warn"),
         *words([across_machines(compared), together(compared), ESTIMATE], "muted"),
         *words([_about_intervals(compared)], "muted", "page"),
         *left_out,
@@ -85,7 +86,8 @@ def _verdict(row: Row) -> Words:
     if row.comparison is None:
         return Words(row.why, "muted", wide=True)
     verdict = row.comparison.verdict
-    return Words(verdict, "good" if verdict == "faster" else "bad" if verdict == "slower" else "")
+    moods: Mapping[str, Mood] = {"faster": "good", "slower": "bad", OPEN: "warn"}
+    return Words(verdict, moods.get(verdict, ""))
 
 
 def _drawing(row: Row, reach: float) -> Cell:
@@ -219,6 +221,20 @@ def left_out_words(rows: Sequence[Row]) -> str:
         f"Left out: rounds in which one of the two has no trial that counts, {of} of {row.cell.arm.name} against "
         f"{row.base.name} over {row.cell.link.label}{more}. Where slow trials are those that fail, what is left looks "
         "faster than it is."
+    )
+
+
+def open_words(rows: Sequence[Row]) -> str:
+    """Say which verdicts are open because loads broke and were tried again: those with the most of them first."""
+    left = [row for row in rows if row.comparison and row.comparison.verdict == OPEN]
+    if not left:
+        return ""
+    row = max(left, key=lambda each: each.broken + each.broken_base)
+    more = f", and {counted(len(left) - 1, 'more comparison')}" if len(left) > 1 else ""
+    return (
+        f"Open: {row.cell.arm.name} against {row.base.name} over {row.cell.link.label}{more}. Loads broke and were tried "
+        f"again (in {counted(row.broken, 'round')} of {row.cell.arm.name}, in {row.broken_base} of {row.base.name}): "
+        "without them the rounds say one thing, with them as slower than all others another."
     )
 
 

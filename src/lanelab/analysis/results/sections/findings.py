@@ -10,11 +10,13 @@ from lanelab.analysis.results.numbers import change_words, shown, with_unit
 from lanelab.analysis.results.pooled_places import PooledRow
 from lanelab.analysis.results.sections.comparisons import provisional
 from lanelab.analysis.results.tables import ComparisonRow, Row
-from lanelab.analysis.statistics import ENOUGH
+from lanelab.analysis.statistics import ENOUGH, Verdict
+from lanelab.analysis.statistics.paired import OPEN
 from lanelab.driver.base.amounts import counted, form_for
 
 FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
-TOO_FEW = "too few rounds"
+TOO_FEW: Verdict = "too few rounds"
+BROKE = "since loads broke and were tried again"
 MOST_CELLS = 4
 MORE_THAN_TOLD = "more than can be told, since loads timed out"
 
@@ -38,8 +40,8 @@ def warnings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -
     left = [] if run.plan.is_interleaved else not_compared(run)
     few = _few(run, rows, compared)
     return [
-        *conditions.caveats(run), *_refused(rows), *left, *([few] if few else []), *_timed_out(rows), *_flagged(run),
-        *conditions.changes(run),
+        *conditions.caveats(run), *_refused(rows), *left, *([few] if few else []), *_timed_out(rows),
+        *([broken] if (broken := tables.broken_words(rows)) else []), *_flagged(run), *conditions.changes(run),
     ]  # fmt: skip
 
 
@@ -93,11 +95,15 @@ def _against(arm: str, base: str, compared: Sequence[ComparisonRow]) -> str:
 
 def _neither(arm: str, base: str, rows: Sequence[ComparisonRow]) -> str:
     """Say that an arm is neither faster nor slower in any comparison."""
-    few = _too_few(rows)
+    few, unsure = _with(rows, TOO_FEW), _with(rows, OPEN)
     if len(few) == len(rows):
         return f"Too few rounds to compare {arm} with {base}, in any of {len(rows)} comparisons."
-    where = f"{len(rows) - len(few)} of {len(rows)}" if few else f"any of {len(rows)}"
-    return f"Between {arm} and {base} no difference is shown{_so_far(rows)} in {where} comparisons.{_rest(few)}"
+    if len(unsure) == len(rows):
+        return f"Whether {arm} was faster than {base} is open in all {len(rows)} comparisons, {BROKE}."
+    left = len(rows) - len(few) - len(unsure)
+    where = f"{left} of {len(rows)}" if left < len(rows) else f"any of {len(rows)}"
+    shown = f"no difference is shown{_so_far(rows)} in {where} comparisons"
+    return f"Between {arm} and {base} {shown}.{_rest([*unsure, *few])}"
 
 
 def _one_against(row: ComparisonRow, base: str) -> str:
@@ -105,6 +111,8 @@ def _one_against(row: ComparisonRow, base: str) -> str:
     n = comparison.n if comparison else 0
     if comparison is None or comparison.verdict == TOO_FEW:
         return f"Too few rounds to compare {row.cell.arm.name} with {base}: {counted(n, 'round')}."
+    if comparison.verdict == OPEN:
+        return f"Whether {row.cell.arm.name} was faster than {base} is open, {BROKE} ({counted(n, 'round')})."
     if comparison.verdict not in (*FASTER, *SLOWER):
         return f"Between {row.cell.arm.name} and {base} no difference is shown{_so_far([row])} ({counted(n, 'round')})."
     way = "faster" if comparison.verdict in FASTER else "slower"
@@ -125,13 +133,14 @@ def _of(some: Sequence[ComparisonRow], rows: Sequence[ComparisonRow]) -> str:
 
 def _rest(left: Sequence[ComparisonRow]) -> str:
     """Return the comparisons that say neither faster nor slower."""
-    few = len(_too_few(left))
-    shown = f" In {len(left) - few} no difference is shown." if len(left) > few else ""
+    few, unsure = len(_with(left, TOO_FEW)), len(_with(left, OPEN))
+    shown = f" In {len(left) - few - unsure} no difference is shown." if len(left) > few + unsure else ""
+    shown += f" In {unsure} it is open, {BROKE}." if unsure else ""
     return shown + (f" In {few} there are too few rounds." if few else "")
 
 
-def _too_few(some: Sequence[ComparisonRow]) -> list[ComparisonRow]:
-    return [row for row in some if row.comparison and row.comparison.verdict == TOO_FEW]
+def _with(some: Sequence[ComparisonRow], verdict: Verdict) -> list[ComparisonRow]:
+    return [row for row in some if row.comparison and row.comparison.verdict == verdict]
 
 
 def _ratio(row: ComparisonRow) -> float:

@@ -47,7 +47,7 @@ _COLUMNS = (
     *("number", "figure", "claim", "says", "kind", "of", "metric", "published", "region_low", "region_high"),
     *("margin", "because", "holds_for", "verdict", "detail", "p", "p_holm", "changed_after_the_run", "why"),
     *("place", "place_verdict", "place_detail", "effect", "low_90", "high_90", "low_95", "high_95", "n", "beds"),
-    *("between_beds", "rounds_needed", "trials", "trials_out_of_tolerance", "rounds_left_out"),
+    *("between_beds", "rounds_needed", "trials", "trials_out_of_tolerance", "rounds_left_out", "rounds_broken"),
 )
 
 
@@ -67,7 +67,7 @@ def _rows(verdict: StudyVerdict, number: int | None, fit: Mapping[int, bool]) ->
             *(place.place.words, str(place.verdict), place.detail, _finite(effect.value) if effect else None, *ends),
             *((effect.n, effect.beds, effect.between_beds) if effect else (0, 0, None)),
             *(place.rounds_needed, " ".join(map(str, place.trials))),
-            *(sum(not fit.get(trial, True) for trial in place.trials), place.left_out),
+            *(sum(not fit.get(trial, True) for trial in place.trials), place.left_out, place.broken),
         )
         yield visible_everywhere(dict(zip(_COLUMNS, (*whole, *of_place), strict=True)))
 
