@@ -6,9 +6,9 @@ Verdicts and numbers are in words, as reports have them.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from lanelab.analysis.results import machine
 from lanelab.analysis.results.claims.verdict import Judged, Verdict
@@ -19,6 +19,8 @@ from lanelab.analysis.results.study.page import judge_study
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.run.study.decisive import decisive
+from lanelab.driver.run.study.run_folder import begun_with, experiment_of
 
 EXPERIMENTS = PROJECT / "experiments"
 AS_IT_IS = "only"  # in the name of a file: the study has no variants
@@ -29,6 +31,7 @@ class KeptFigure(TypedDict):
 
     run: str
     experiment_sha256: str  # of the figure's file when it was run
+    decisive: NotRequired[Mapping[str, Any]]  # what that decided; results that were kept before do not have it
     trials_asked: int | None  # of each cell, instead of the file's
     begun_utc: str
     lanelab: str
@@ -80,7 +83,8 @@ def _figure(read: ReadStudyRun, number: int, run: Run) -> KeptFigure:
     last = max(run.trials, key=lambda trial: trial.started)
     return {
         "run": read.folder.resolve().name,
-        "experiment_sha256": next(each.experiment_sha256 for each in read.about.figures if each.figure == number),
+        "experiment_sha256": begun_with(read.about, number).experiment_sha256,
+        "decisive": decisive(experiment_of(read.folder, read.about, number)).to_json(),
         "trials_asked": read.about.trials,
         "begun_utc": first.isoformat(timespec="seconds"),
         "lanelab": read.about.lanelab,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from lanelab.analysis.results.study.matrix import UNCHECKED, standing
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.run.study.read import read_study
+from lanelab.driver.run.study.decisive import Decisive, decisive, difference
+from lanelab.driver.run.study.read import StudyFolder, read_study_folder
 from lanelab.driver.run.study.run_folder import sha256
 from lanelab.driver.run.study.study import PublishedClaim, Study
 from tools.kept_results import EXPERIMENTS, KeptCheck, KeptResults, all_results, keep, results_of
@@ -35,16 +36,16 @@ each report beside it.
 """
 
 
-def page_text(results: Sequence[KeptResults], studies: Sequence[Study]) -> str:
+def page_text(results: Sequence[KeptResults], folders: Sequence[StudyFolder]) -> str:
     """Return the page as it should be."""
-    parts = [BEGIN, *_counts(results, studies)]
-    for study in studies:
-        parts.append(_of_study(study, [each for each in results if each["study"] == study.name]))
+    parts = [BEGIN, *_counts(results, [folder.study for folder in folders])]
+    for folder in folders:
+        parts.append(_of_study(folder, [each for each in results if each["study"] == folder.study.name]))
     return "\n".join(parts)
 
 
-def known_studies(experiments: Path = EXPERIMENTS) -> list[Study]:
-    return [read_study(str(path.parent)) for path in sorted(experiments.glob("*/study.yaml"))]
+def known_studies(experiments: Path = EXPERIMENTS) -> list[StudyFolder]:
+    return [read_study_folder(str(path.parent)) for path in sorted(experiments.glob("*/study.yaml"))]
 
 
 def _counts(results: Sequence[KeptResults], studies: Sequence[Study]) -> Iterator[str]:
@@ -63,7 +64,8 @@ def _counts(results: Sequence[KeptResults], studies: Sequence[Study]) -> Iterato
         yield f"**{variant or USUAL}**: {counted(len(standings), 'statement')}: {words}.\n"
 
 
-def _of_study(study: Study, results: Sequence[KeptResults]) -> str:
+def _of_study(folder: StudyFolder, results: Sequence[KeptResults]) -> str:
+    study = folder.study
     variants = list(study.variants) or [""]
     by_variant = {each["variant"]: each for each in results}
     heads = ["no.", "statement", "published", *(variant or USUAL for variant in variants)]
@@ -73,7 +75,7 @@ def _of_study(study: Study, results: Sequence[KeptResults]) -> str:
         checks = {check["claim"]: check for each in results for check in _checks_of(each, claim)}
         published = [f"{_name(check, len(checks))}{check['published']}" for check in checks.values()]
         lines.append(_row([str(claim.number), claim.says, "<br>".join(published), *cells]))
-    runs = [line for variant in variants if (kept := by_variant.get(variant)) for line in _runs(study, kept)]
+    runs = [line for variant in variants if (kept := by_variant.get(variant)) for line in _runs(folder, kept)]
     return "\n".join([*lines, "", *(runs or [NO_RUN]), ""])
 
 
@@ -101,11 +103,8 @@ def _name(check: KeptCheck, of: int) -> str:
     return f"{check['claim']}: " if of > 1 else ""
 
 
-def _runs(study: Study, kept: KeptResults) -> Iterator[str]:
+def _runs(folder: StudyFolder, kept: KeptResults) -> Iterator[str]:
     """Yield a line for each run: which figures, when, how many trials, how long, and what it asked otherwise."""
-    earlier = [
-        number for number, each in kept["figures"].items() if each["experiment_sha256"] != _digest(study, number)
-    ]
     by_run: dict[str, list[str]] = {}
     for number, figure in kept["figures"].items():
         by_run.setdefault(figure["run"], []).append(number)
@@ -115,19 +114,35 @@ def _runs(study: Study, kept: KeptResults) -> Iterator[str]:
         which = f"figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
         day = min(each["begun_utc"] for each in figures)[:10]
         instead = f", with {figures[0]['trials_asked']} trials of each cell" if figures[0]["trials_asked"] else ""
-        changed = [number for number in numbers if number in earlier]
-        since = f" Of figure {', '.join(changed)} the experiment was changed since." if changed else ""
+        since = "".join(_since(folder, kept, numbers))
         yield (
             f"Run {kept['variant'] or USUAL}, {which}: {day}, {counted(trials, 'trial')} in {minutes} min{instead}, "
             f"{flagged} flagged.{since}\n"
         )
 
 
-def _digest(study: Study, number: str) -> str:
-    """Return the SHA-256 of a figure's file as it is now."""
-    file = next((figure.file for figure in study.figures if str(figure.number) == number), None)
-    path = EXPERIMENTS / study.name / (file or "")
-    return sha256(path.read_text(encoding="utf-8")) if path.is_file() else ""
+def _since(folder: StudyFolder, kept: KeptResults, numbers: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each way in which experiments were changed since these figures were run."""
+    figures: dict[str, list[str]] = {}
+    for number in numbers:
+        if words := _change(folder, kept, number):
+            figures.setdefault(words, []).append(number)
+    for words, several in figures.items():
+        yield f" Figure{'s' if len(several) > 1 else ''} {', '.join(several)}: {words}."
+
+
+def _change(folder: StudyFolder, kept: KeptResults, number: str) -> str:
+    """Say how a figure was run otherwise than its experiment asks for now; "" where it was not."""
+    figure = kept["figures"][number]
+    text = folder.texts.get(int(number))
+    if text is None:
+        return "the study does not have it any more"
+    if sha256(text) == figure["experiment_sha256"]:
+        return ""
+    if "decisive" not in figure:
+        return "the file was changed since, and nothing was kept that says whether in more than words"
+    now = decisive(folder.experiments(kept["variant"])[int(number)])
+    return difference(Decisive.from_json(figure["decisive"]), now)
 
 
 def _row(cells: Sequence[str]) -> str:

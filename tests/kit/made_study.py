@@ -100,6 +100,30 @@ def make_study_run(
     return folder
 
 
+OF_STUDY = """\
+sites: [dummy]
+links: {rate: 10mbit, rtt: 20ms}
+arms: {http: {protocol: http/1.1}, h2: {protocol: h2}}
+variants: {period: {}, today: {}}
+trials: 8
+claims:
+  faster: {says: H2 is faster, source: made-study#1, change: {of: h2, to: http}, expect: lower}
+"""
+
+
+def with_copies(run: Path, text: str = OF_STUDY) -> Path:
+    """Give the run of a study the copies that a real one keeps: each figure's experiment has this text."""
+    about = json.loads((run / STUDY_RUN_FILE).read_text())
+    copies = run / "study" / about["study"]["name"]
+    copies.mkdir(parents=True, exist_ok=True)
+    for figure in about["study"]["figures"]:
+        (copies / figure["file"]).write_text(text)
+    for begun in about["figures"]:
+        begun["experiment_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    (run / STUDY_RUN_FILE).write_text(json.dumps(about))
+    return run
+
+
 EXPERIMENT = """\
 name: figure
 sites: [dummy]
@@ -112,13 +136,9 @@ trials: 8
 def make_packable_run(folder: Path, made: Callable[[int], Made], *, began: str = "") -> Path:
     """A run of one figure with the copies that a real run keeps, so that it can be packed as an artifact."""
     about = replace(study(1), variants={"": ""})
-    place = make_study_run(folder, about=about, made=made)
-    copies = place / "study" / about.name
-    copies.mkdir(parents=True)
-    (copies / "figure-1.yaml").write_text(EXPERIMENT)
-    (copies / "study.yaml").write_text("title: Made for tests\n")
+    place = with_copies(make_study_run(folder, about=about, made=made), EXPERIMENT)
+    (place / "study" / about.name / "study.yaml").write_text("title: Made for tests\n")
     data = json.loads((place / STUDY_RUN_FILE).read_text())
-    data["figures"][0]["experiment_sha256"] = hashlib.sha256(EXPERIMENT.encode()).hexdigest()
     data["created_utc"] = began or data["created_utc"]
     (place / STUDY_RUN_FILE).write_text(json.dumps(data))
     with closing(sqlite3.connect(place / "figure-1" / "run.sqlite")) as database, database:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lanelab.driver.api.claims_planned import about, places, published
+from lanelab.driver.api.claims_planned import about, places, published_words
 from lanelab.driver.api.example import EXAMPLE
 from lanelab.driver.cli.experiments import plan
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings
@@ -69,15 +69,15 @@ def test_a_mean_of_what_may_be_0_is_told() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (f"{CHANGE}, published: [-8%, -3%], margin: 2pp, {WHERE}", "-8% to -3%"),
-        (f"{CHANGE}, equivalent: 5%, {WHERE}", "no effect above 5%"),
-        (f"{CHANGE}, expect: higher, at_least: 3%, {WHERE}", "higher, by 3% or more"),
-        (f"value: {{of: http, metric: bytes}}, published: 1.2MB, margin: 5%, {WHERE}", "1200 kB"),
+        (f"{CHANGE}, published: [-8%, -3%], margin: 2pp, {WHERE}", "-8.0% to -3.0%, margin 2pp"),
+        (f"{CHANGE}, equivalent: 5%, {WHERE}", "no effect, within 5%"),
+        (f"{CHANGE}, expect: higher, at_least: 3%, {WHERE}", "higher, by at least 3%"),
+        (f"value: {{of: http, metric: bytes}}, published: 1.2MB, margin: 5%, {WHERE}", "1,200 kB, margin 5%"),
     ],
 )
-def test_what_was_published_is_told_in_the_words_of_the_file(settings: str, words: str) -> None:
+def test_what_was_published_is_told_in_the_words_of_reports(settings: str, words: str) -> None:
     (claim,) = read(f"{SMALL}claims: {{a: {{{settings}}}}}\n").claims
-    assert published(claim) == words
+    assert published_words(claim) == words
 
 
 def test_a_contrast_names_both_of_its_sides() -> None:
@@ -102,7 +102,7 @@ def test_the_plan_has_the_claims_and_the_variant(tmp_path: Path) -> None:
     assert (made["variant"], made["variants"]) == ("period", ["period", "today"])
     (claim,) = made["claims"]
     assert claim["about"] == "change of page load time: h2 against http"
-    assert claim["published_words"] == "-39%"
+    assert claim["published_words"] == "-39.0%, margin 8pp"
     assert claim["places_words"] == ["dummy, 20ms"]
     assert {cell["id"] for cell in made["cells"]} >= {claim["places"][0]["points"][0]["cell"]}
     assert any("too few for a verdict" in one for one in made["warnings"])

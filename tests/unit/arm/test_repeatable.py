@@ -9,7 +9,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.browser import Repeatable
 from lanelab.driver.arm.browsers.repeatable import script
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.bed_side import repeatable_of
+from lanelab.driver.trial.page_load.surroundings import repeatable_of
 
 SITE = Site("page", "A page", "page.test", "/", (), Path("/content"), date="2020-09-13T12:26:40Z")
 

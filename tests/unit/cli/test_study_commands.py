@@ -14,7 +14,7 @@ from lanelab.analysis.results.study.runs import find_study_run, list_all_runs
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.experiment.shipped import EXPERIMENTS, studies
-from lanelab.driver.run.study.read import read_study, read_study_folder
+from lanelab.driver.run.study.read import read_study_folder
 from lanelab.driver.run.study.schema import REFERENCE, SCHEMA_FILE, reference_tables, schema, schema_text
 from tests.kit.made_run import Made, make_run
 from tests.kit.made_study import make_study_run
@@ -106,7 +106,7 @@ def test_editors_take_what_is_read_and_refuse_what_is_not(tmp_path: Path) -> Non
     run("new", str(tmp_path / "my-paper"))
     files = [tmp_path / "my-paper" / "study.yaml", *(EXPERIMENTS / name / "study.yaml" for name in studies())]
     for file in files:
-        read_study(str(file))
+        read_study_folder(str(file))
         assert not list(validator.iter_errors(_as_editors_read(file.read_text())))
     for right, wrong in (("title:", "titel:"), ("note:", "notes:"), ("  2: {file", "  two: {file")):
         assert list(validator.iter_errors(_as_editors_read(STUDY.replace(right, wrong))))

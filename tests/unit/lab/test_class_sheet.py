@@ -95,9 +95,13 @@ def test_what_cannot_be_judged_is_named_and_takes_nothing_with_it(handed_in: Pat
 def test_students_of_one_name_and_copies_are_named(handed_in: Path, described: Path) -> None:
     done(described, handed_in / "other-ada", "ada", {"load": "1000"})
     shutil.copytree(handed_in / "ben", handed_in / "zoe")
-    notes = " ".join(collect([handed_in]).notes)
+    sheet = collect([handed_in])
+    notes = " ".join(sheet.notes())
     assert "2 students of small have the name" in notes
     assert "one is a copy" in notes
+    german = page_of(sheet, spoken("de"))
+    assert "2 Personen mit dem Namen Ada machen small" in german
+    assert "students of small" not in german
 
 
 def test_hostile_names_stay_text(described: Path, tmp_path: Path) -> None:

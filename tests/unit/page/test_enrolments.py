@@ -1,10 +1,13 @@
 """A class on the page: who begins a lab under which name, how often, and who takes somebody out."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from lanelab.driver.lab.class_sheet import collect
+from lanelab.driver.page.classroom import Classroom
+from lanelab.driver.page.refusal import Refusal
 from tests.kit.classes import Began, enrolled, finished, predicts, watching
 from tests.kit.made_lab import NAME
 from tests.kit.pages import Visitor
@@ -27,6 +30,46 @@ def test_a_name_is_text_and_has_to_be_there(watcher: Visitor) -> None:
     assert "&lt;script&gt;" in text
     assert watcher.post(f"/labs/{NAME}/enrol", {"name": ["  "]}).status == 400
     assert watcher.post(f"/labs/{NAME}/enrol", {"name": ["x" * 61]}).status == 400
+
+
+def test_a_name_is_somebodys_alone(watcher: Visitor, teacher: Visitor) -> None:
+    """Two of one name would be one in the table of the class."""
+    address = enrolled(watcher, "Ada L\u00f6we")
+    another = watching(watcher)
+    for name in ("Ada L\u00f6we", " ada  LO\u0308WE "):
+        refused = another.post(f"/labs/{NAME}/enrol", {"name": [name]})
+        assert refused.status == 400
+        assert "Somebody of this name has begun this lab." in refused.text
+        assert "the teacher can give you your address again" in refused.text
+        german = another.post(f"/labs/{NAME}/enrol", {"name": [name]}, Accept_Language="de").text
+        assert "Jemand mit diesem Namen hat dieses Labor schon angefangen." in german
+        assert "Schreib mehr von deinem Namen." in german
+    assert teacher.post(f"/labs/{NAME}/enrol", {"name": ["ADA L\u00d6WE"]}).status == 400
+    enrolled(another, "Ada L\u00f6wenherz")
+    assert teacher.post(f"/labs/{NAME}/remove", {"student": [address.split("/")[-2]]}).status == 303
+    enrolled(watcher, "Ada L\u00f6we")
+
+
+def test_two_who_begin_at_once_under_one_name_are_one(runs: Path) -> None:
+    """Also where each asks a server of its own."""
+
+    def begin(_: int) -> str:
+        try:
+            return Classroom(runs).enrol(NAME, "Ada", "en")
+        except Refusal:
+            return ""
+
+    with ThreadPoolExecutor(8) as threads:
+        keys = list(filter(None, threads.map(begin, range(8))))
+    assert keys == Classroom(runs).keys(NAME)
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize(("name", "said"), [(" ", "da steht kein Name"), ("x" * 61, "der Name ist länger als 60")])
+def test_what_is_no_name_is_said_in_german(watcher: Visitor, name: str, said: str) -> None:
+    refused = watcher.post(f"/labs/{NAME}/enrol", {"name": [name]}, Accept_Language="de").text
+    assert said in refused
+    assert "Schreib einen, den die Klasse kennt" in refused
 
 
 def test_a_class_has_an_end(watcher: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from lanelab.driver.api import run_apart
 from lanelab.driver.lab import description
 from tests.kit.classes import prediction, predicts
 from tests.kit.made_lab import NAME, make_lab
-from tests.kit.pages import served
+from tests.kit.pages import Visitor, served
 from tests.kit.wait import wait_until
 
 place = Path(sys.argv[1])
@@ -33,6 +33,8 @@ def files():
 
 
 with served(runs) as owner:
+    student = Visitor(owner.port, owner.access)
+    student.enter(owner.access.watcher)
     owner.enter(owner.access.owner)
 
     def enrol(name):
@@ -44,9 +46,13 @@ with served(runs) as owner:
     with (place / "disk" / "filling").open("wb", buffering=0) as filling, suppress(OSError):
         while True:
             filling.write(bytes(4096))
+    labs = {f"/labs/{NAME}/enrol": {"name": ["Ben"]}, f"{ada}predict": prediction(load="2250")}
+    for address, form in labs.items():
+        answer = student.post(address, form)
+        says = "The disk of the server is full. Tell the teacher." in answer.text
+        print(answer.status, says, str(place) in answer.text, files() == before)
     forms = {
-        f"/labs/{NAME}/enrol": {"name": ["Ben"]},
-        f"{ada}predict": prediction(load="2250"),
+        **labs,
         "/race/": {},
         "/bench/": {},
         "/begin/": {"experiment": ["quickstart"], "trials": ["1"], "seed": [""]},
@@ -57,11 +63,13 @@ with served(runs) as owner:
         print(answer.status, says, files() == before)
     owner.post(f"{ada}begin", {})
     wait_until(lambda: "the disk is full" in owner.ask(ada).text, 10)
+    waits = student.ask(ada).text
+    print("The disk of the server is full. Tell the teacher." in waits, str(place) in waits)
     print(owner.ask("/").status, owner.ask(ada).status)
     (place / "disk" / "filling").unlink()
     run_apart.ROOM_MIB = 0
     print(enrol("Ben").status)
-    wait_until(lambda: "The run did not begin. no bed here" in owner.ask(ada).text, 20)
+    wait_until(lambda: "The run did not begin. <span>no bed here" in owner.ask(ada).text, 20)
     print(predicts(owner, ada, load="2250").status)
 """
 
@@ -72,12 +80,18 @@ def test_whoever_changes_something_reads_that_the_disk_is_full(tmp_path: Path) -
     command = on_changed_machine(SCRIPT, tmp_path, ROOT, sys.executable, PROGRAM)
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ended.stdout.splitlines() == [
+        "507 True False True",
+        "507 True False True",
         "507 True True",
         "507 True True",
         "422 True True",
         "422 True True",
         "409 True True",
+        "True False",
         "200 200",
         "303",
         "303",
     ], ended.stdout + ended.stderr
+    told = [line for line in ended.stderr.splitlines() if line.startswith("a lab on the page: ")]
+    assert all(str(tmp_path) in line for line in told), told
+    assert len(told) >= len(("enrol", "predict", "begin")), ended.stderr

@@ -59,10 +59,22 @@ def test_what_cannot_be_read_is_said_at_its_field_and_nothing_is_fixed(watcher: 
     assert list(runs.glob("labs/*/*/predictions.json")) == []
 
 
-def test_what_is_wrong_with_an_answer_is_marked_as_english(watcher: Visitor) -> None:
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ({"load": "-5"}, "das ist kleiner als 0. Schreib eine Zahl ab 0"),
+        ({"load": "bald"}, "ist keine Zahl. Schreib eine wie 12 ms"),
+        ({"load": "1,500"}, "kann man auf zwei Arten lesen. Schreib es ohne Komma"),
+        ({"load": "1 500 ms"}, "ist keine solche Zahl. Schreib eine Zahl, in ms / s"),
+        ({"share": "-150"}, "Schreib es in Prozent, wie -20%, und über -100%"),
+        ({"product": "86 ms"}, "Schreib eine Zahl, in packets"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_said_in_german(watcher: Visitor, answers: dict[str, str], said: str) -> None:
     address = enrolled(watcher, "Ada")
-    answer = watcher.post(f"{address}predict?lang=de", prediction(load="-5"))
-    assert '<p lang="en" id="p-load-error" class="bad">it is below 0. Write a number of 0 or more' in answer.text
+    answer = watcher.post(f"{address}predict?lang=de", prediction(**answers))
+    assert said in answer.text
+    assert f'id="p-{next(iter(answers))}-error" class="bad"' in answer.text
 
 
 def test_one_run_judges_all_who_were_ready_and_answers_open_when_it_has_ended(
@@ -82,7 +94,7 @@ def test_one_run_judges_all_who_were_ready_and_answers_open_when_it_has_ended(
     text = watcher.ask(ada).text
     assert all(words in text for words in ("a secret second", "Your numbers", "reproduced", "Therefore."))
     assert "not reproduced" in watcher.ask(ben).text
-    assert predicts(watcher, ada, load="900").status == 400
+    assert predicts(watcher, ada, load="900").status == 409
     assert "Fix your predictions first" in watcher.ask(late).text
     shown = teacher.ask(f"/labs/{NAME}/class/?show").text
     assert "Ada" in shown
@@ -104,5 +116,29 @@ def test_a_sheet_that_was_edited_after_the_run_is_named(
     sheet = next(runs.glob("labs/*/*/predictions.json"))
     sheet.write_text(sheet.read_text().replace("900", "2250"))
     text = watcher.ask(ada).text
-    assert "edited after they were fixed" in text
+    assert "do not belong together any more. Tell the teacher." in text
     assert "a secret second" not in text
+    assert "edited after they were fixed" in teacher.ask(ada).text
+
+
+def test_a_student_reads_of_no_path_of_the_server(
+    teacher: Visitor, watcher: Visitor, began: Began, runs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ada = enrolled(watcher, "Ada")
+    early = watcher.ask(f"{ada}take-home")
+    assert early.status == 400
+    assert "The server cannot do this. Tell the teacher." in early.text
+    assert str(runs) in caplog.text, "who serves the class reads it"
+    predicts(watcher, ada, load="900")
+    teacher.post(f"{ada}begin", {})
+    wait_until(lambda: began.wanted, 10)
+    began.status = 1
+    began.words = lambda: f"cannot write {runs}/run-1"  # type: ignore[method-assign]
+    wait_until(lambda: "The run did not begin." in watcher.ask(ada).text, 10)
+    sheet = next(runs.glob("labs/*/*/predictions.json"))
+    assert f"cannot write {runs}/run-1" in teacher.ask(ada).text
+    sheet.write_text("{")
+    for page in (watcher.ask(ada), watcher.ask(f"{ada}take-home"), early):
+        assert str(runs) not in page.text
+    assert "Der Server kann eine Datei nicht lesen oder schreiben. Sag es der" in watcher.ask(f"{ada}?lang=de").text
+    assert str(sheet) in teacher.ask(ada).text

@@ -19,7 +19,7 @@ from lanelab.driver.api.study_matrix import INDEX, StudyMatrix, study_matrix
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
 from tests.kit.made_run import Made
-from tests.kit.made_study import make_packable_run, make_study_run, study
+from tests.kit.made_study import OF_STUDY, make_packable_run, make_study_run, study, with_copies
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +130,37 @@ def test_a_figure_whose_experiment_was_changed_since_says_so(tmp_path: Path) -> 
     (one,) = matrix.to_json()["studies"]
     several = [check for claim in one["claims"] for each in claim["variants"].values() for check in each["checks"]]
     assert {check["figure"]: check["experiment_changed"] for check in several} == {1: False, 2: True}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("trials: 8", "trials: 8  # as then", ""),
+        ("H2 is faster", "HTTP/2 makes pages faster", ""),
+        ("trials: 8", "trials: 20", ", measured with fewer rounds, 8 instead of 20"),
+        ("timeout: 40s", "timeout: 50s", ", measured with other settings"),
+    ],
+)
+def test_a_figure_says_how_its_experiment_was_changed_since(
+    tmp_path: Path, before: str, after: str, said: str
+) -> None:
+    text = f"{OF_STUDY}timeout: 40s\n"
+    older = with_copies(dated(tmp_path / "older", "2026-03-04"), text)
+    newest = with_copies(dated(tmp_path / "newest", "2026-05-06", begun=[1]), text.replace(before, after))
+    matrix = study_matrix([older, newest])
+    assert f"(figure 2 of 4 March 2026{said})" in matrix.markdown()
+    (one,) = matrix.to_json()["studies"]
+    several = [check for claim in one["claims"] for each in claim["variants"].values() for check in each["checks"]]
+    assert {check["figure"]: check["experiment_changed"] for check in several} == {1: False, 2: bool(said)}
+
+
+def test_a_run_with_fewer_trials_than_its_experiment_asks_for_says_so(tmp_path: Path) -> None:
+    older = with_copies(dated(tmp_path / "older", "2026-03-04"))
+    newest = with_copies(dated(tmp_path / "newest", "2026-05-06", begun=[1]))
+    about = json.loads((older / STUDY_RUN_FILE).read_text())
+    (older / STUDY_RUN_FILE).write_text(json.dumps({**about, "trials": 3}))
+    said = "(figure 2 of 4 March 2026, measured with fewer rounds, 3 instead of 8)"
+    assert said in study_matrix([older, newest]).markdown()
 
 
 def test_what_was_published_is_told_of_checks_of_any_variant(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import list_runs
-from lanelab.driver.base.errors import InputError, LanelabError, StoreError
+from lanelab.driver.base.errors import DiskFull, InputError, LanelabError, StoreError
 from lanelab.driver.run import merging
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store
@@ -191,7 +191,7 @@ def test_a_full_disk_ends_a_merge_and_leaves_nothing(tmp_path: Path, monkeypatch
     one, other = made_run(tmp_path, "one"), made_run(tmp_path, "other")
 
     def full(*_: object) -> None:
-        raise StoreError("the disk is full: cannot store 4 trials", "Free some space and go on with --resume")
+        raise DiskFull("the disk is full: cannot store 4 trials", "Free some space and go on with --resume")
 
     monkeypatch.setattr(Store, "adopt", full)
     with pytest.raises(StoreError, match="merge again"):

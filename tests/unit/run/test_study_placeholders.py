@@ -7,14 +7,14 @@ from click.testing import CliRunner
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.study.new import write_skeleton
 from lanelab.driver.run.study.placeholders import unwritten
-from lanelab.driver.run.study.read import read_study
+from lanelab.driver.run.study.read import read_study_folder
 from lanelab.driver.run.study.run_folder import COPIES
 from tests.kit.made_study import make_study_run
 from tests.kit.studies import write_study
 
 
 def told(folder: Path) -> str:
-    return unwritten(folder, read_study(str(folder)))
+    return unwritten(folder, read_study_folder(str(folder)).study)
 
 
 def test_a_skeleton_is_all_unwritten(tmp_path: Path) -> None:

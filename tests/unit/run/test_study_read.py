@@ -6,7 +6,7 @@ import pytest
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.shipped import studies
-from lanelab.driver.run.study.read import find_study, read_study, read_study_folder
+from lanelab.driver.run.study.read import find_study, read_study_folder
 from lanelab.driver.run.study.study import Difference, PublishedClaim, StudyFigure, published_number
 from tests.kit.studies import texts, write_study
 
@@ -37,7 +37,7 @@ def test_it_is_found_by_its_folder_and_by_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", studies())
 def test_those_that_are_shipped_can_be_read(name: str) -> None:
-    study = read_study(name)
+    study = read_study_folder(name).study
     assert study.name == name
     assert study.figures
     assert study.claims
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_told_where_it_is_written(
     assert right in files[file]
     folder = write_study(tmp_path, {**files, file: files[file].replace(right, wrong)})
     with pytest.raises(InputError) as error:
-        read_study(str(folder))
+        read_study_folder(str(folder))
     assert told in str(error.value)
     assert str(folder) in str(error.value)
 
@@ -89,22 +89,22 @@ def test_a_variant_is_wrong_also_where_it_is_not_the_first(tmp_path: Path) -> No
     files = texts()
     wrong = files["two.yaml"].replace("today: {}", "today: {arms: {h3: {}}}")
     with pytest.raises(InputError, match=r"two\.yaml:7: .*there is no arm 'h3'"):
-        read_study(str(write_study(tmp_path, {**files, "two.yaml": wrong})))
+        read_study_folder(str(write_study(tmp_path, {**files, "two.yaml": wrong})))
 
 
 def test_a_claim_may_be_about_nothing_that_was_published(tmp_path: Path) -> None:
     files = texts()
     own = files["two.yaml"].replace("source: made#1", "source: our own, see README.md")
-    assert read_study(str(write_study(tmp_path, {**files, "two.yaml": own})))
+    assert read_study_folder(str(write_study(tmp_path, {**files, "two.yaml": own})))
 
 
 def test_unknown_studies_are_told_with_the_near_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="Did you mean spdy-vs-http-2012"):
-        read_study("spdy-vs-htp-2012")
+        read_study_folder("spdy-vs-htp-2012")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"the folder empty has no study\.yaml.*lanelab study new"):
-        read_study("empty")
+        read_study_folder("empty")
 
 
 def test_sources_that_refer_to_a_published_claim() -> None:

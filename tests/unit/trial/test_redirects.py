@@ -8,9 +8,9 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.site.freshness import redirect_for_s
 from lanelab.driver.site.prepare.prepare import prepare
 from lanelab.driver.site.prepare.variant import Variant
+from lanelab.driver.site.redirects import redirect_for_s
 from lanelab.driver.site.site import Headers, Site, SiteObject
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges import objects, redirects, revisits

@@ -1,9 +1,11 @@
 """What a plan says of the claims of an experiment: each with what was published and where it is checked."""
 
+from lanelab.analysis.results.claims.words import published_words
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.record.load_places import metric_of_claim
-from lanelab.driver.record.metrics import Metric
+
+__all__ = ["about", "claims_json", "places", "published_words"]
 
 PLACES_SHOWN = 3
 
@@ -13,7 +15,7 @@ def claims_json(experiment: Experiment) -> list[dict[str, object]]:
         {
             **claim.to_json(),
             "about": about(claim),
-            "published_words": published(claim),
+            "published_words": published_words(claim),
             "places_words": [place.words for place in claim.places],
         }
         for claim in experiment.claims
@@ -25,29 +27,6 @@ def about(claim: Claim) -> str:
     metric = metric_of_claim(claim.metric)
     what = metric.words if metric else claim.metric
     return f"{claim.kind} of {what}: {claim.of}" + (f", over {claim.over}" if claim.over else "")
-
-
-def published(claim: Claim) -> str:
-    if claim.equivalent and claim.high is not None:
-        return f"no effect above {100 * (claim.high - 1):g}%"
-    if not claim.published:
-        words = ("decreasing", "increasing") if claim.kind == "trend" else ("lower", "higher")
-        return f"{words[claim.side > 0]}, by {100 * claim.at_least:g}% or more"
-    ends = [_value(claim, value) for value in claim.published]
-    return " to ".join(ends)
-
-
-def _value(claim: Claim, value: float) -> str:
-    if claim.kind in ("slope", "straightness") and claim.is_absolute:
-        return f"{value:g}{' round trips' if claim.kind == 'slope' else ''}"
-    if not claim.is_absolute:
-        return f"{100 * (value - 1):+.4g}%"
-    metric = metric_of_claim(claim.metric)
-    return _with_unit(metric, value) if metric else f"{value:g}"
-
-
-def _with_unit(metric: Metric, value: float) -> str:
-    return f"{value / metric.scale:.6g}{f' {metric.unit}' if metric.unit else ''}"
 
 
 def places(claim: Claim) -> str:

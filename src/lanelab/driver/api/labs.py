@@ -14,10 +14,9 @@ from lanelab.driver.lab.class_sheet import ClassSheet, collect, csv_of, page_of
 from lanelab.driver.lab.description import Lab, find_lab, lab_names, read_lab
 from lanelab.driver.lab.folder import LabFolder, begin_lab, fix, folder_name, open_lab, predictions_in
 from lanelab.driver.lab.judging import CheckedLab, Outcome, check_lab
-from lanelab.driver.lab.parts import Say, in_english
 from lanelab.driver.lab.sheet import Sheet
 from lanelab.driver.lab.take_home import take_home
-from lanelab.driver.lab.text import ENGLISH, read_text
+from lanelab.driver.lab.text import ENGLISH, Say, in_english, read_text
 
 TAKEN_HOME, CSV, PAGE = "lab.html", "class.csv", "class.html"
 

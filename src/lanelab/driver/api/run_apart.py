@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.errors import DiskFull, InputError, StoreError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Experiment
@@ -98,14 +98,14 @@ def require_free() -> None:
 
 
 def require_room(runs: Path) -> None:
-    """Raise StoreError where the disk has no room for a run, or for its words."""
+    """Raise DiskFull where the disk has no room for a run, or for its words."""
     for folder in (runs, build_folder()):
         with writing(f"look at the disk of {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             free_mib = shutil.disk_usage(folder).free >> 20
         if free_mib < ROOM_MIB:
             what = f"the disk is full: a run takes {ROOM_MIB} MiB or more, and {folder} has room for {free_mib} MiB"
-            raise StoreError(what, "Free some space, then begin")
+            raise DiskFull(what, "Free some space, then begin")
 
 
 def _require_allowed(experiment: Experiment, allowed: Collection[str]) -> None:

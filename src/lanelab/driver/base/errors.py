@@ -5,7 +5,8 @@
     │   └── ArgumentError     an argument of a call, or an option
     ├── CaptureError          a packet capture cannot be read or written          exit 1
     ├── StoreError            the run folder could not be read or written         exit 1
-    │   └── ChangedError      it does not hold what was stored there
+    │   ├── ChangedError      it does not hold what was stored there
+    │   └── DiskFull          the disk has no room for it
     ├── RecordError           the record of a trial lacks a key, or has a wrong one exit 1
     ├── Interrupted           the user stopped a run                              exit 130
     ├── BuildError            a program of ours could not be built                exit 1
@@ -81,6 +82,10 @@ class StoreError(LanelabError):
 
 class ChangedError(StoreError):
     """The run folder does not hold what was stored there: something was changed, damaged or removed since."""
+
+
+class DiskFull(StoreError):
+    """The disk has no room for what was to be written."""
 
 
 class RecordError(LanelabError):

@@ -7,7 +7,7 @@ import select
 import sqlite3
 from collections.abc import Iterator
 
-from lanelab.driver.base.errors import StoreError
+from lanelab.driver.base.errors import DiskFull, StoreError
 
 
 @contextlib.contextmanager
@@ -16,12 +16,18 @@ def writing(what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.OperationalError, sqlite3.DatabaseError) as error:
-        full = getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT) or "full" in str(error)
-        if full:
+        if is_full(error):
             remedy = "Free some space and go on with --resume; everything that was stored before is intact"
-            raise StoreError(f"the disk is full: cannot {what}", remedy) from error
+            raise DiskFull(f"the disk is full: cannot {what}", remedy) from error
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreError(f"cannot {what}: {why}", "Check the folder and its permissions") from error
+
+
+def is_full(error: OSError | sqlite3.Error) -> bool:
+    """Return whether it says that the disk is full. The words of an OSError have a path, with any name in it."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "full" in str(error)
 
 
 def write_all(fd: int, data: bytes) -> None:

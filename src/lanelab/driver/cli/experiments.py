@@ -7,7 +7,7 @@ import click
 from rich.text import Text
 
 from lanelab.driver import api
-from lanelab.driver.api.claims_planned import about, places, published
+from lanelab.driver.api.claims_planned import about, places, published_words
 from lanelab.driver.api.example import example, write_example
 from lanelab.driver.base.amounts import seconds, size
 from lanelab.driver.cli.common import MOST_WORKERS, json_option
@@ -62,8 +62,8 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
         out.print(table(("link", "site", "round trip", "hosts", "by the line"), far))
         out.print()
     if experiment.claims:
-        claims = [(each.name, about(each), published(each), each.margin, places(each)) for each in experiment.claims]
-        out.print(table(("claim", "about", "published", "margin", "checked at"), claims))
+        claims = [(each.name, about(each), published_words(each), places(each)) for each in experiment.claims]
+        out.print(table(("claim", "about", "published", "checked at"), claims))
         out.print()
     for line in planned.words():
         out.print(Text(line))

@@ -124,7 +124,7 @@ def collect(folders: tuple[Path, ...], out: Path, language: str) -> None:
     sheet, csv_file, page = collect_labs(folders, out, language, _words(language))
     for problem in sheet.problems:
         note(f"not judged: {problem.place}: {problem.why}")
-    for line in sheet.notes:
+    for line in sheet.notes():
         note(line)
     note(f"{counted(len(sheet.checked), 'student')}: {csv_file} and {page}")
     if sheet.problems:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.page_links import links_of
@@ -11,8 +11,8 @@ from lanelab.driver.site.archive.http_text import values_of
 from lanelab.driver.site.archive.media_types import media_type
 from lanelab.driver.site.coding import CODINGS, decode
 from lanelab.driver.site.exchange import Exchange
+from lanelab.driver.site.redirects import REDIRECTS, leads_to
 
-REDIRECTS = (301, 302, 303, 307, 308)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
@@ -42,10 +42,8 @@ def _next(by_url: Mapping[str, list[Exchange]], url: str) -> list[str]:
 def links_in(exchange: Exchange, *, always: bool = False) -> list[str]:
     """Return where a redirect leads, or what an answer loads. `always`: in each load."""
     if exchange.status in REDIRECTS:
-        try:
-            return [urljoin(exchange.url, each) for each in values_of(exchange.headers, "location")[:1]]
-        except ValueError:
-            return []
+        there = leads_to(exchange.url, exchange.status, exchange.headers)
+        return [there] if there else []
     coding = ",".join(values_of(exchange.headers, "content-encoding")).strip().lower()
     content_type = next(iter(values_of(exchange.headers, "content-type")), "")
     try:

@@ -18,12 +18,13 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.collect.importers.importer import Imported
-from lanelab.driver.collect.page_scope import REDIRECTS, links_in
+from lanelab.driver.collect.page_scope import links_in
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
 from lanelab.driver.site.archive.dates import utc_of, utc_text
 from lanelab.driver.site.archive.http_text import values_of
 from lanelab.driver.site.archive.read_warc import as_encoded, shown
 from lanelab.driver.site.exchange import Exchange
+from lanelab.driver.site.redirects import REDIRECTS
 from lanelab.driver.site.site import Headers
 
 ENDPOINT = "https://web.archive.org/web"

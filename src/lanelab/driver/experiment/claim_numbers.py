@@ -55,11 +55,16 @@ def _finite(value: float, written: Written) -> float:
     return value
 
 
+def units_of(metric: Metric) -> dict[str, float]:
+    """Return the units that a value may have, and what one of each is as the metric is stored."""
+    return {metric.unit: metric.scale} | _UNITS.get(metric.unit, {})
+
+
 def read_value(written: Written, metric: Metric) -> float:
     """Return a value of a metric, as it is stored."""
     text = written.text().strip()
     match = _VALUE.fullmatch(text)
-    units = {metric.unit: metric.scale} | _UNITS.get(metric.unit, {})
+    units = units_of(metric)
     known = {**units, "": units[metric.unit]}
     if not match or match[2] not in known:
         choices = [each for each in known if each]

@@ -8,8 +8,9 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written, scalar
 from lanelab.driver.experiment.claim import Claim
-from lanelab.driver.experiment.claim_numbers import read_percent, read_value
+from lanelab.driver.experiment.claim_numbers import read_percent, read_value, units_of
 from lanelab.driver.lab.description import DIRECTION, Question
+from lanelab.driver.lab.text import Say, in_english
 from lanelab.driver.record.metrics import Metric
 
 LOWER, HIGHER, SAME = "lower", "higher", "same"
@@ -32,64 +33,84 @@ class Answer:
     direction: str = ""
 
 
-def read_answer(question: Question, text: str, source: str = "") -> Answer:
-    """Return the answer that is written there. InputError says what is wrong with it, and where."""
-    written = Written(source, question.name, 1, scalar(text))
-    try:
-        return _read(question, written, " ".join(text.split()))
-    except InputError as error:
-        key = ": ".join(filter(None, (source, question.name)))
-        raise InputError(error.what, error.remedy, key=key) from None
+def read_answer(question: Question, text: str, say: Say = in_english) -> Answer:
+    """Return the answer that is written there. InputError says what is wrong with it, with `say`."""
+    return _Reader(question, " ".join(text.split()), say).answer()
 
 
-def _read(question: Question, written: Written, text: str) -> Answer:
-    if not text or len(text) > LONGEST:
-        raise written.error("there is no answer" if not text else "it is too long", "Write one number, or a word")
-    if question.answer == DIRECTION:
-        return _direction(question, written, text.lower())
-    text = _COMMA.sub(".", text.replace("\N{MINUS SIGN}", "-"))
-    if "," in text:
-        raise written.error(f"{text!r} may be read in two ways", "Write it without a comma")
-    if question.claim and not _NUMBER.match(text):
-        raise written.error(f"{text!r} is no number", f"Write one like 12 {question.unit}".rstrip())
-    if question.is_change:
-        text = text if text.endswith("%") else f"{text}%"
-        value = read_percent(replace(written, node=scalar(text)))
-    elif question.metric is not None:
-        value = _value(written, text, question.metric)
-        text = text if not text[-1].isdigit() else f"{text} {question.unit}".rstrip()
-    else:
-        value, text = _plain(question, written, text)
-    return Answer(question, text, value)
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads one text. A student knows the question, and not the names of what is measured."""
 
+    question: Question
+    text: str
+    say: Say
 
-def _value(written: Written, text: str, metric: Metric) -> float:
-    """Read what a run measures. A student knows the question, not the name of what is measured."""
-    if text.startswith("-"):
-        raise written.error("it is below 0", "Write a number of 0 or more")
-    try:
-        return read_value(replace(written, node=scalar(text)), metric)
-    except InputError as error:
-        raise written.error(f"{text!r} is no such number", error.remedy) from None
+    def answer(self) -> Answer:
+        question, say = self.question, self.say
+        if not self.text or len(self.text) > LONGEST:
+            what = say("there is no answer") if not self.text else say("it is too long")
+            raise self._error(what, say("Write one number, or a word"))
+        if question.answer == DIRECTION:
+            return self._direction()
+        text = _COMMA.sub(".", self.text.replace("\N{MINUS SIGN}", "-"))
+        if "," in text:
+            raise self._error(say("{text!r} may be read in two ways", text=text), say("Write it without a comma"))
+        if question.claim and not _NUMBER.match(text):
+            raise self._error(
+                say("{text!r} is no number", text=text), say("Write one like 12 {unit}", unit=question.unit).rstrip()
+            )
+        if question.is_change:
+            return self._change(text if text.endswith("%") else f"{text}%")
+        return self._value(text, question.metric) if question.metric is not None else self._plain(text)
 
+    def _error(self, what: str, remedy: str) -> InputError:
+        return InputError(what, remedy, key=self.question.name)
 
-def _direction(question: Question, written: Written, text: str) -> Answer:
-    word = _OTHERS.get(text, text)
-    if word not in DIRECTIONS:
-        raise written.error(f"{text!r} is no direction", f"{near_miss(text, DIRECTIONS)}Write lower, higher or same")
-    return Answer(question, word, None, word)
+    def _written(self, text: str) -> Written:
+        return Written("", self.question.name, 1, scalar(text))
 
+    def _direction(self) -> Answer:
+        text, say = self.text.lower(), self.say
+        word = _OTHERS.get(text, text)
+        if word not in DIRECTIONS:
+            remedy = near_miss(text, DIRECTIONS) + say("Write lower, higher or same")
+            raise self._error(say("{text!r} is no direction", text=text), remedy)
+        return Answer(self.question, word, None, word)
 
-def _plain(question: Question, written: Written, text: str) -> tuple[float, str]:
-    """Read a number that no run measures. Seconds count where milliseconds are asked for."""
-    match = _PLAIN.fullmatch(text)
-    scale = {"": 1.0, question.unit: 1.0, **({"s": 1000.0} if question.unit == "ms" else {})}
-    if not match or match[2] not in scale:
-        raise written.error(
-            f"{text!r} is no such number", f"Write a number {f'of {question.unit}' if question.unit else ''}".rstrip()
-        )
-    value = float(match[1]) * scale[match[2]]
-    return value, f"{match[1]} {match[2] or question.unit}".rstrip()
+    def _change(self, text: str) -> Answer:
+        say = self.say
+        try:
+            return Answer(self.question, text, read_percent(self._written(text)))
+        except InputError:
+            raise self._no_such(text, say("Write it in percent, like -20%, and above -100%")) from None
+
+    def _value(self, text: str, metric: Metric) -> Answer:
+        """Read what a run measures."""
+        say = self.say
+        if text.startswith("-"):
+            raise self._error(say("it is below 0"), say("Write a number of 0 or more"))
+        try:
+            value = read_value(self._written(text), metric)
+        except InputError:
+            raise self._no_such(text, self._with_unit(" / ".join(filter(None, units_of(metric))))) from None
+        return Answer(self.question, text if not text[-1].isdigit() else f"{text} {self.question.unit}".rstrip(), value)
+
+    def _plain(self, text: str) -> Answer:
+        """Read a number that no run measures. Seconds count where milliseconds are asked for."""
+        unit, match = self.question.unit, _PLAIN.fullmatch(text)
+        scale = {"": 1.0, unit: 1.0, **({"s": 1000.0} if unit == "ms" else {})}
+        if not match or match[2] not in scale:
+            raise self._no_such(text, self._with_unit(unit))
+        return Answer(self.question, f"{match[1]} {match[2] or unit}".rstrip(), float(match[1]) * scale[match[2]])
+
+    def _no_such(self, text: str, remedy: str) -> InputError:
+        say = self.say
+        return self._error(say("{text!r} is no such number", text=text), remedy)
+
+    def _with_unit(self, unit: str) -> str:
+        say = self.say
+        return say("Write a number, in {unit}", unit=unit) if unit else say("Write a number")
 
 
 def claim_of(answer: Answer) -> Claim | None:

@@ -3,8 +3,7 @@ nothing else with it."""
 
 import csv
 import io
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +11,12 @@ from lanelab.analysis.results.claims.words import MOODS, counts_words
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.report.page import document
-from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import LanelabError
-from lanelab.driver.lab.folder import ENROLMENT, open_lab
+from lanelab.driver.lab.folder import ENROLMENT, name_to_compare, open_lab
 from lanelab.driver.lab.judging import CheckedLab, Outcome, check_lab
 from lanelab.driver.lab.markdown import rendered_line
-from lanelab.driver.lab.parts import Say, in_english
 from lanelab.driver.lab.strip import strip
-from lanelab.driver.lab.text import ENGLISH, LabText, read_text
+from lanelab.driver.lab.text import ENGLISH, LabText, Say, in_english, read_text
 
 HEADS = (
     "student", "folder", "lab", "seed", "predicted_utc", "run", "run_began_utc", "prediction", "question", "answer",
@@ -47,11 +44,20 @@ class ClassSheet:
 
     checked: tuple[CheckedLab, ...]
     problems: tuple[Problem, ...]
-    notes: tuple[str, ...]
 
     @property
     def labs(self) -> list[str]:
         return list(dict.fromkeys(one.lab.name for one in self.checked))
+
+    def notes(self, say: Say = in_english) -> Iterator[str]:
+        """Name students whom one may take for one another, and sheets that are there twice."""
+        for those in _alike(self.checked, lambda one: (one.lab.name, name_to_compare(one.sheet.student))):
+            first, where = those[0], _places(those)
+            about = {"n": len(those), "lab": first.lab.name, "name": first.sheet.student, "where": where}
+            yield say("{n} students of {lab} have the name {name}: {where}", **about)
+        for those in _alike(self.checked, lambda one: one.sheet.digest):
+            where = _places(those)
+            yield say("the same predictions, with the same seed and time, are in {where}: one is a copy", where=where)
 
 
 def collect(folders: Iterable[Path]) -> ClassSheet:
@@ -66,7 +72,7 @@ def collect(folders: Iterable[Path]) -> ClassSheet:
         except (LanelabError, OSError) as error:
             problems.append(Problem(str(path), student, str(error)))
     checked.sort(key=lambda one: (one.lab.name, one.sheet.student.casefold(), str(one.folder.path)))
-    return ClassSheet(tuple(checked), tuple(problems), tuple(_notes(checked)))
+    return ClassSheet(tuple(checked), tuple(problems))
 
 
 def _with_those_within(folders: Iterable[Path]) -> list[Path]:
@@ -77,20 +83,16 @@ def _with_those_within(folders: Iterable[Path]) -> list[Path]:
     return list(paths)
 
 
-def _notes(checked: Sequence[CheckedLab]) -> list[str]:
-    """Name students whom one may take for one another, and sheets that are there twice."""
-    notes = []
-    names = Counter((one.lab.name, one.sheet.student.casefold()) for one in checked)
-    for (lab, _), many in names.items():
-        if many > 1:
-            those = [one for one in checked if (one.lab.name, one.sheet.student.casefold()) == (lab, _)]
-            where = ", ".join(str(one.folder.path) for one in those)
-            notes.append(f"{counted(many, 'student')} of {lab} have the name {those[0].sheet.student}: {where}")
-    for digest, many in Counter(one.sheet.digest for one in checked).items():
-        if many > 1:
-            where = ", ".join(str(one.folder.path) for one in checked if one.sheet.digest == digest)
-            notes.append(f"the same predictions, with the same seed and time, are in {where}: one is a copy")
-    return notes
+def _alike(checked: Sequence[CheckedLab], key: Callable[[CheckedLab], Hashable]) -> list[list[CheckedLab]]:
+    """Return those that share a key with others."""
+    groups: dict[Hashable, list[CheckedLab]] = {}
+    for one in checked:
+        groups.setdefault(key(one), []).append(one)
+    return [those for those in groups.values() if len(those) > 1]
+
+
+def _places(those: Sequence[CheckedLab]) -> str:
+    return ", ".join(str(one.folder.path) for one in those)
 
 
 def csv_of(sheet: ClassSheet) -> str:
@@ -130,17 +132,17 @@ def page_of(sheet: ClassSheet, say: Say = in_english, language: str = ENGLISH) -
     lead = say("One student") if number == 1 else say("{n} students", n=number)
     parts = [el("header", el("p", "lanelab", class_="eyebrow"), el("h1", title), el("p", lead, class_="lead"))]
     problems = [f"{each.student or each.place}: {each.why}" for each in sheet.problems]
-    parts += _named(say("Not judged"), problems)
-    parts += _named(say("To be looked at"), [*sheet.notes, *_doubts(sheet.checked)])
+    parts += _named(say("Not judged"), [], problems)
+    parts += _named(say("To be looked at"), [*sheet.notes(say)], _doubts(sheet.checked))
     for lab in sheet.labs:
         parts += class_parts([one for one in sheet.checked if one.lab.name == lab], say, language)
     return document(f"{title}{OF_LANELAB}", el("body", el("main", parts, lang=language)), style=STYLE)
 
 
-def _named(title: str, lines: Sequence[str]) -> list[Html]:
-    if not lines:
-        return []
-    return [el("section", el("h2", title), el("ul", [el("li", line) for line in lines], class_="warnings", lang="en"))]
+def _named(title: str, lines: Sequence[str], english: Sequence[str]) -> list[Html]:
+    """Return lines in the language of the page, and some that are in English alone."""
+    listed = [*(el("li", line) for line in lines), *(el("li", line, lang="en") for line in english)]
+    return [el("section", el("h2", title), el("ul", listed, class_="warnings"))] if listed else []
 
 
 def _doubts(checked: Sequence[CheckedLab]) -> list[str]:

@@ -19,7 +19,7 @@ from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.lab.answers import read_answer
 from lanelab.driver.lab.description import Lab, read_lab
 from lanelab.driver.lab.sheet import FORMAT, SHEET, Sheet, digest_of, read_sheet, stamped, text_of
-from lanelab.driver.lab.text import LabText
+from lanelab.driver.lab.text import LabText, Say, in_english
 
 ENROLMENT, TO_FILL_IN, RUN = "lab.json", "predictions.yaml", "run"
 LONGEST_NAME = 60
@@ -64,13 +64,18 @@ class LabFolder:
         return read_sheet(self.path)
 
 
-def student_name(text: str) -> str:
+def student_name(text: str, say: Say = in_english) -> str:
     """Return a name as it is kept: one line, not too long, whatever is in it otherwise."""
     name = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     if not name or len(name) > LONGEST_NAME:
-        what = "there is no name" if not name else f"the name is longer than {LONGEST_NAME} characters"
-        raise InputError(what, "Write one that the class knows")
+        long = say("the name is longer than {most} characters", most=LONGEST_NAME)
+        raise InputError(long if name else say("there is no name"), say("Write one that the class knows"))
     return name
+
+
+def name_to_compare(student: str) -> str:
+    """Return what is the same of names that one may take for one another."""
+    return unicodedata.normalize("NFKC", student).casefold()
 
 
 def folder_name(student: str) -> str:

@@ -1,7 +1,6 @@
 """What pages of labs are made of: the text, a student's numbers in it, verdicts, answers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from lanelab.analysis.results.claims.words import MOODS
 from lanelab.analysis.results.layout.markup import Html, el, join
@@ -9,20 +8,9 @@ from lanelab.analysis.results.layout.page import scroll
 from lanelab.driver.lab.description import Lab
 from lanelab.driver.lab.judging import Outcome
 from lanelab.driver.lab.markdown import Behind, rendered, rendered_line
-from lanelab.driver.lab.text import LabText, Part, items
+from lanelab.driver.lab.text import LabText, Part, Say, in_english, items
 
 Outcomes = Mapping[str, Outcome]
-
-
-class Say(Protocol):
-    """Says a text in the language of a page."""
-
-    def __call__(self, words: str, **values: object) -> str: ...
-
-
-def in_english(words: str, **values: object) -> str:
-    """Say a text as it is written."""
-    return words.format(**values) if values else words
 
 
 def by_name(outcomes: Sequence[Outcome]) -> Outcomes:

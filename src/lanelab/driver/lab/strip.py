@@ -8,7 +8,7 @@ from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.driver.lab.answers import DIRECTIONS, HIGHER, LOWER, SAME
 from lanelab.driver.lab.description import DIRECTION, Question
 from lanelab.driver.lab.judging import Outcome
-from lanelab.driver.lab.parts import Say, in_english
+from lanelab.driver.lab.text import Say, in_english
 
 DIRECTION_WORDS = {LOWER: "lower (shorter, fewer)", HIGHER: "higher (longer, more)", SAME: "the same"}
 WIDTH, ROW, TOP, SIDE = 640, 11, 22, 60

@@ -8,7 +8,7 @@ from lanelab.analysis.results.report.figures import figures
 from lanelab.analysis.results.report.page import document
 from lanelab.driver.lab import parts
 from lanelab.driver.lab.judging import CheckedLab
-from lanelab.driver.lab.text import LabText
+from lanelab.driver.lab.text import LabText, Say, in_english
 
 STYLE = """
 .own{border-left:4px solid var(--accent);padding:2px 14px;margin:6px 0 14px}
@@ -30,7 +30,7 @@ main{padding-left:14px;padding-right:14px}
 """
 
 
-def take_home(checked: CheckedLab, text: LabText, say: parts.Say = parts.in_english) -> str:
+def take_home(checked: CheckedLab, text: LabText, say: Say = in_english) -> str:
     """Return the whole page. `say`: its words in the language of the text."""
     outcomes = parts.by_name(checked.outcomes)
     sheet, run = checked.sheet, checked.run
@@ -59,7 +59,7 @@ def take_home(checked: CheckedLab, text: LabText, say: parts.Say = parts.in_engl
     return document(f"{text.title}: {sheet.student}", body, images=True, style=STYLE)
 
 
-def _facts(checked: CheckedLab, say: parts.Say) -> Html:
+def _facts(checked: CheckedLab, say: Say) -> Html:
     run = checked.run
     words = say(
         "Predicted at {predicted}; the run began at {began}: {ok} trials count, {failed} failed.",

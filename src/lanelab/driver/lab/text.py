@@ -8,6 +8,7 @@ answers. Each prediction is an item that begins with its name: - `load`: How lon
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
@@ -22,6 +23,17 @@ _FENCE = "```"
 _ITEM = re.compile(r"- `([^`]+)`: (.+)")
 _NUMBERED = re.compile(r"([0-9]+)\. ")
 _FOLD = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
+
+
+class Say(Protocol):
+    """Says a text in the language of a page."""
+
+    def __call__(self, words: str, **values: object) -> str: ...
+
+
+def in_english(words: str, **values: object) -> str:
+    """Say a text as it is written."""
+    return words.format(**values) if values else words
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from lanelab.driver.lab.text import LabText
 from lanelab.driver.page.choices import accept_field
 from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.language import many, say, whole
+from lanelab.driver.page.lab_errors import detail
+from lanelab.driver.page.language import in_english, many, say, whole
 
 
 def class_section(students: Sequence[Student], run_words: Html | None, *, is_waiting: bool) -> Html:
@@ -65,9 +66,9 @@ def _of_student(student: Student) -> Html:
     )
 
 
-def _where(student: Student) -> str:
+def _where(student: Student) -> object:
     if student.problem:
-        return student.problem
+        return detail(student.problem)
     if student.folder.has_run():
         return say("has a run")
     return say("predicted" if student.sheet else "not yet")
@@ -84,17 +85,16 @@ def hidden_class_page(content: LabText, lacking: Sequence[str]) -> str:
 
 def class_page(content: LabText, sheet: ClassSheet) -> str:
     """Return what everybody predicted, and what came out."""
-    problems = [f"{each.student}: {each.why}" for each in sheet.problems]
-    named = [
-        el("ul", [el("li", line) for line in lines], class_="warnings") for lines in (problems, sheet.notes) if lines
-    ]
+    lines = [in_english(el("li", f"{each.student}: {each.why}")) for each in sheet.problems]
+    lines += [el("li", line) for line in sheet.notes(say)]
+    named = el("ul", lines, class_="warnings") if lines else None
     table = el("p", el("a", say("As a table (CSV)"), href="class.csv", class_="button"))
     sections = (
         class_parts(sheet.checked, say, content.language)[1:]
         if sheet.checked
         else [el("p", say("No run has ended yet."))]
     )
-    return document(say("The class"), _class_head(content), table, *named, *sections, up=3)
+    return document(say("The class"), _class_head(content), table, named, *sections, up=3)
 
 
 def _class_head(content: LabText) -> Html:

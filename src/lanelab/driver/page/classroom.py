@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 from lanelab.analysis.results.report.atomic_files import write_whole
@@ -15,15 +16,21 @@ from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.lab.description import read_lab
-from lanelab.driver.lab.folder import LabFolder, begin_lab, folder_name, open_lab, student_name
+from lanelab.driver.lab.folder import LabFolder, begin_lab, folder_name, name_to_compare, open_lab, student_name
 from lanelab.driver.lab.sheet import Sheet, stamped
 from lanelab.driver.lab.text import read_text
+from lanelab.driver.page.language import say, text
+from lanelab.driver.page.refusal import Refusal
 
 FOLDER = "labs"  # among the runs
 BEGUN = ".begun"  # where the experiments are that begin
 LOCK = ".lock"
 REMOVED = ".removed-"  # before the names of folders of students who were taken out of the class
 MOST_STUDENTS = 400  # of one lab
+TAKEN = text("Somebody of this name has begun this lab.")
+ANOTHER = text("Write more of your name. If that was you, the teacher can give you your address again.")
+FULL = text("{n} have begun this lab, and there is no room for more.")
+ROOM = text("Whoever runs the class can take somebody out.")
 SECRET_BYTES = 6
 _KEY = re.compile(r"[a-z0-9-]{1,40}\.[0-9a-f]{12}")
 
@@ -35,7 +42,7 @@ class Student:
     key: str
     folder: LabFolder
     sheet: Sheet | None
-    problem: str = ""  # why the sheet cannot be read
+    problem: LanelabError | None = None  # why the sheet cannot be read
 
     @property
     def name(self) -> str:
@@ -57,19 +64,30 @@ class Classroom:
         return self.runs / FOLDER / lab
 
     def enrol(self, lab: str, name: str, language: str) -> str:
-        """Make a student's folder. Returns the key."""
-        name = student_name(name)
-        if len(self.keys(lab)) >= MOST_STUDENTS:
-            raise InputError(f"{MOST_STUDENTS} have begun this lab", "Move their folders away: runs/labs")
+        """Make a student's folder. Returns the key. Raises Refusal where nobody may begin under this name."""
+        try:
+            name = student_name(name, say)
+        except InputError as error:
+            raise _refusal(str(error)) from error
         read = read_lab(lab)
         key = f"{folder_name(name)}.{secrets.token_hex(SECRET_BYTES)}"
-        begin_lab(read, read_text(read, language), name, self.of(lab) / key)
+        with self.fixing(lab):
+            self._require_place(lab, name)
+            begin_lab(read, read_text(read, language), name, self.of(lab) / key)
         return key
+
+    def _require_place(self, lab: str, name: str) -> None:
+        """Refuse a name that somebody has, and who comes when the class is full."""
+        meant = name_to_compare(name)
+        if any(name_to_compare(one.name) == meant for one in self.students(lab)):
+            raise _refusal(say(TAKEN), say(ANOTHER))
+        if len(self.keys(lab)) >= MOST_STUDENTS:
+            raise _refusal(say(FULL, n=MOST_STUDENTS), say(ROOM))
 
     def remove(self, lab: str, key: str) -> None:
         """Take a student out of the class. The folder stays, under a name that is none of a student."""
         if not _KEY.fullmatch(key) or key not in self.keys(lab):
-            raise InputError("no such student is in this class", "Load the page again")
+            raise _refusal(say("No such student is in this class. Load the page again."))
         path = self.of(lab) / key
         with writing(f"remove {path}"):
             path.rename(path.with_name(f"{REMOVED}{key}"))
@@ -91,7 +109,7 @@ class Classroom:
         try:
             return Student(key, folder, folder.sheet())
         except LanelabError as error:
-            return Student(key, folder, None, str(error))
+            return Student(key, folder, None, error)
 
     def students(self, lab: str) -> list[Student]:
         there = (self.student(lab, key) for key in self.keys(lab))
@@ -117,10 +135,10 @@ class Classroom:
 
     @contextmanager
     def fixing(self, lab: str) -> Iterator[None]:
-        """Keep the predictions of a lab for oneself: one is not fixed anew while a run begins that is to judge it,
-        whoever serves these folders."""
+        """Keep the class of a lab for oneself, whoever serves these folders: nobody takes a name that another one is
+        about to have, and no prediction is fixed anew while a run begins that is to judge it."""
         folder = self.of(lab)
-        with writing(f"keep predictions in {folder}"):
+        with writing(f"keep the class in {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
@@ -136,6 +154,10 @@ class Classroom:
             with writing(f"lead {link} to the run"):
                 part.symlink_to(Path("../../..") / run.name)
                 part.replace(link)
+
+
+def _refusal(*words: str) -> Refusal:
+    return Refusal(HTTPStatus.BAD_REQUEST, say("Nothing was done"), *words)
 
 
 def run_name(student: Student) -> str:

@@ -4,10 +4,11 @@ who watches cannot take the places of a class. What is known of it ends with the
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from threading import Lock
 
-from lanelab.driver.base.errors import InputError
 from lanelab.driver.page.language import say, text
+from lanelab.driver.page.refusal import Refusal
 
 MOST_OF_ADDRESS = 60  # in one lab: a class may be behind one address
 ONCE = text("Somebody has begun this lab in this browser.")
@@ -34,14 +35,14 @@ class Enrolments:
 
     @contextmanager
     def of(self, lab: str, browser: Browser, there: list[str]) -> Iterator[list[str]]:
-        """Yield where the key goes of who begins. Raises InputError for one who may not. `there`: the keys of those who
+        """Yield where the key goes of who begins. Raises Refusal for one who may not. `there`: the keys of those who
         are in the class: who was removed may begin again."""
         with self._lock:
             if self._browsers.get((lab, browser.session)) in there:
-                raise InputError(say(ONCE).rstrip("."), say(AGAIN))
+                raise Refusal(HTTPStatus.BAD_REQUEST, say("Nothing was done"), say(ONCE), say(AGAIN))
             known = [key for key in self._networks.get((lab, browser.network), []) if key in there]
             if len(known) >= MOST_OF_ADDRESS:
-                raise InputError(say(MANY, n=len(known)).rstrip("."), say(ASK))
+                raise Refusal(HTTPStatus.BAD_REQUEST, say("Nothing was done"), say(MANY, n=len(known)), say(ASK))
             keys: list[str] = []
             yield keys
             self._browsers[lab, browser.session] = keys[0]

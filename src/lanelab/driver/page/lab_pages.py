@@ -5,9 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from functools import lru_cache
-from http import HTTPStatus
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -31,7 +29,8 @@ from lanelab.driver.page.classroom import Classroom, Student, run_name
 from lanelab.driver.page.crowd import network_of
 from lanelab.driver.page.enrolments import Browser, Enrolments
 from lanelab.driver.page.form import Form
-from lanelab.driver.page.lab_queue import NOT_BEGUN, Begun, LabQueue, Wish
+from lanelab.driver.page.lab_errors import error_words, not_begun, refusing, waits_for
+from lanelab.driver.page.lab_queue import Begun, LabQueue, Wish
 from lanelab.driver.page.lab_view import Attempt, RunState
 from lanelab.driver.page.language import say, tag, text
 from lanelab.driver.page.moments import Moments
@@ -39,10 +38,10 @@ from lanelab.driver.page.news import CHANGED, WATCHING
 from lanelab.driver.page.pages import Pages, leading_back, may_run, posting, reading, see, telling
 from lanelab.driver.page.refusal import Absent, Refusal
 
-T = TypeVar("T")
 Signature = tuple[object, ...]
 LOOKS_EVERY_S = 1.0
 NOT_FOR_ALL = text("What everybody predicted is for who may run.")
+NOT_SHOWN = text("This cannot be shown")
 
 
 def routes(pages: Pages) -> list[Route]:
@@ -94,13 +93,15 @@ class LabRooms:
             if not runs:
                 return lab_view.lab_page(content, None)
             students = self.classroom.students(lab.name)
-            return lab_view.lab_page(content, (students, self._state(Wish(lab.name, ""), None)))
+            return lab_view.lab_page(content, (students, self._state(Wish(lab.name, ""), None, runs=True)))
 
         return await self.pages.page(show)
 
     async def student(self, request: Request) -> Response:
         runs = may_run(request)
-        return await self.pages.page(lambda: self._student_page(request, runs=runs))
+        return await self.pages.page(
+            refusing(lambda: self._student_page(request, runs=runs), may_run=runs, title=NOT_SHOWN)
+        )
 
     async def take_home(self, request: Request) -> Response:
         """Send the page as a file: it is not shown here, where its own style and script may not be."""
@@ -113,7 +114,7 @@ class LabRooms:
             name = f'attachment; filename="{lab.name}.html"'
             return HTMLResponse(take_home(checked, content, say), headers={"Content-Disposition": name})
 
-        return await self.pages.beside(make)
+        return await self.pages.beside(refusing(make, may_run=may_run(request), title=NOT_SHOWN))
 
     async def of_class(self, request: Request) -> Response:
         _require_run(request)
@@ -151,8 +152,8 @@ class LabRooms:
 
     async def enrol(self, request: Request, form: Form) -> Response:
         lab, content = await self.pages.beside(lambda: _lab_of(request))
-        name = form.one("name")
-        browser = None if may_run(request) else self._browser(request)
+        name, runs = form.one("name"), may_run(request)
+        browser = None if runs else self._browser(request)
 
         def do() -> str:
             if browser is None:
@@ -161,7 +162,7 @@ class LabRooms:
                 keys.append(self.classroom.enrol(lab.name, name, content.language))
             return keys[0]
 
-        return see(f"{quote(await self.pages.beside(_refused(do)))}/")
+        return see(f"{quote(await self.pages.beside(refusing(do, may_run=runs)))}/")
 
     async def remove(self, request: Request, form: Form) -> Response:
         """Take a student out of the class."""
@@ -175,7 +176,7 @@ class LabRooms:
                 self.classroom.remove(lab.name, key)
             return see("./#class")
 
-        return await self.pages.beside(_refused(do))
+        return await self.pages.beside(refusing(do, may_run=may_run(request)))
 
     async def predict(self, request: Request, form: Form) -> Response:
         runs = may_run(request)
@@ -193,7 +194,7 @@ class LabRooms:
             self._require_waiting(student, lab)
             return HTMLResponse(self._student_page(request, runs=runs, attempt=attempt), 422)
 
-        return await self.pages.beside(_refused(do))
+        return await self.pages.beside(refusing(do, may_run=runs))
 
     async def begin(self, request: Request, form: Form) -> Response:
         """Put a student's run into the queue, or one for all who are ready."""
@@ -219,7 +220,10 @@ class LabRooms:
         return Browser(request.cookies[self.pages.access.cookie], network_of(host))
 
     def _require_waiting(self, student: Student, lab: Lab) -> None:
-        """Refuse what comes too late: a run begins, from here or from another server of these folders."""
+        """Refuse what comes too late: a run has begun, or begins, from here or from another server of these folders."""
+        if student.folder.has_run():
+            words = say("The run has begun: what is predicted afterwards does not count.")
+            raise Refusal(409, say("It is too late"), words)
         is_led = student.folder.run.is_symlink() and not student.folder.has_run()
         place = self.queue.place(Wish(lab.name, student.key)) or self.queue.place(Wish(lab.name, ""))
         if place or (is_led and _is_busy()):
@@ -246,16 +250,17 @@ class LabRooms:
     def _student_page(self, request: Request, *, runs: bool, attempt: Attempt | None = None) -> str:
         lab, content = _lab_of(request)
         student = self._student(request, lab)
-        state = self._state(Wish(lab.name, student.key), student)
+        state = self._state(Wish(lab.name, student.key), student, runs=runs)
         checked: CheckedLab | None = None
         if state.run is not None and not state.goes_on:
             try:
                 checked = check_lab(student.folder, state.run)
             except LanelabError as error:
-                state = RunState(0, state.name, state.run, str(error))
+                state = RunState(0, state.name, state.run, error_words(error, may_run=runs))
         return lab_view.student_page(lab, content, student, state, may_run=runs, attempt=attempt, checked=checked)
 
-    def _state(self, wish: Wish, student: Student | None) -> RunState:
+    def _state(self, wish: Wish, student: Student | None, *, runs: bool) -> RunState:
+        """Return where a run is. `runs`: for who runs the class."""
         everybody = Wish(wish.lab, "")
         name = run_name(student) if student else ""
         run = self.pages.shelf.run(name) if name else None
@@ -263,10 +268,10 @@ class LabRooms:
         if not name:
             ready = student is None or student.sheet
             place = self.queue.place(wish) or (self.queue.place(everybody) if ready else 0)
-        problem = self.queue.problems.get(wish, "") or self.queue.problems.get(everybody, "")
-        problem = problem.replace(NOT_BEGUN, say(NOT_BEGUN), 1)
-        awaits = self.queue.awaits if place == 1 else ""
-        return RunState(place, name if run else "", run.data if run else None, "" if name or place else problem, awaits)
+        why = self.queue.problems.get(wish, self.queue.problems.get(everybody))
+        problem = None if name or place or why is None else not_begun(why, may_run=runs)
+        awaits = self.queue.awaits if place == 1 else None
+        return RunState(place, name if run else "", run.data if run else None, problem, waits_for(awaits, may_run=runs))
 
     async def _looked(self, lab: str) -> Signature:
         """Look once for all who watch: thirty pages of a class are open at the same time."""
@@ -303,7 +308,7 @@ def _errors(lab: Lab, texts: dict[str, str]) -> dict[str, str]:
     for name, typed in texts.items():
         try:
             if typed.strip():
-                read_answer(lab.question(name), typed)
+                read_answer(lab.question(name), typed, say)
         except InputError as error:
             errors[name] = f"{error.what}. {error.remedy}"
     if not any(typed.strip() for typed in texts.values()):
@@ -317,19 +322,6 @@ def _is_busy() -> bool:
     except StoreError:
         return True
     return False
-
-
-def _refused(do: Callable[[], T]) -> Callable[[], T]:
-    """Say on a page what is wrong with what was sent, or with the disk: nothing was done."""
-
-    def tried() -> T:
-        try:
-            return do()
-        except LanelabError as error:
-            status = HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.INSUFFICIENT_STORAGE
-            raise Refusal(status, say("Nothing was done"), str(error)) from error
-
-    return tried
 
 
 def _require_run(request: Request) -> None:

@@ -11,9 +11,8 @@ from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.base.errors import LanelabError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.page.classroom import Classroom, Student
-from lanelab.driver.page.language import text
+from lanelab.driver.page.lab_errors import note
 
-NOT_BEGUN = text("The run did not begin.")  # each reader reads it in a language of his own
 LOOKS_EVERY_S = 1.0
 MOST_WAITING = 100
 LAST = 400  # characters of what a run that did not begin has said last
@@ -68,8 +67,8 @@ class LabQueue:
     begin: Begin
     require_free: Free
     waiting: list[Wish] = field(default_factory=list)
-    problems: dict[Wish, str] = field(default_factory=dict)
-    awaits: str = ""  # what the first one waits for
+    problems: dict[Wish, str] = field(default_factory=dict)  # why a run did not begin
+    awaits: StoreError | None = None  # what the first one waits for
     changed: int = 0
     _now: Current | None = None
 
@@ -100,18 +99,21 @@ class LabQueue:
             if self._now:
                 self._follow(self._now)
             if self._now or not self.waiting:
-                self.awaits = ""
+                self.awaits = None
                 return
             wish = self.waiting[0]
             self.require_free()  # before anything is read and written: it is asked again and again, also during trials
             self._begin(wish)
         except StoreError as error:  # something else is measured here, or the disk is full
-            self.changed += self.awaits != str(error)
-            self.awaits = str(error)
+            self.changed += str(error) != str(self.awaits)
+            if type(error) is not type(self.awaits):  # how full the disk is changes all the time
+                note(error)
+            self.awaits = error
             return
         except LanelabError as error:
             self.problems[wish] = str(error)
-        self.awaits = ""
+            note(error)
+        self.awaits = None
         self.waiting.remove(wish)
         self.changed += 1
 
@@ -143,7 +145,7 @@ class LabQueue:
         if not has_ended:
             return
         if not there:
-            self.problems[now.wish] = f"{NOT_BEGUN} {now.begun.words()[-LAST:].strip()}"
+            self.problems[now.wish] = now.begun.words()[-LAST:].strip()
         self.classroom.forget(now.experiment)
         self._now = None
         self.changed += 1

@@ -24,6 +24,7 @@ from lanelab.driver.page.choices import accept_field
 from lanelab.driver.page.class_view import class_section
 from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.lab_errors import error_words
 from lanelab.driver.page.language import date, in_english, many, say, text, whole
 from lanelab.driver.page.run_view import progress
 
@@ -41,13 +42,13 @@ UP = "../../../"  # from a student's page to the first one
 @dataclass(frozen=True, slots=True)
 class RunState:
     """A student's run. `place`: in the queue, 0 where it is in none. `name`: of the run among the runs, "" before it
-    began. `problem`: why it did not begin, or cannot be judged."""
+    began. `problem`: that it did not begin, or cannot be judged."""
 
     place: int = 0
     name: str = ""
     run: Run | None = None
-    problem: str = ""
-    awaits: str = ""  # what the first in the queue waits for
+    problem: Html | None = None
+    awaits: Html | None = None  # what the first in the queue waits for
 
     @property
     def goes_on(self) -> bool:
@@ -63,7 +64,7 @@ class Attempt:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing was typed. That is said in the reader's language, what cannot be read in English."""
+        """Return whether nothing was typed."""
         return not any(typed.strip() for typed in self.texts.values())
 
 
@@ -141,7 +142,7 @@ def student_page(
     main: list[Html | None] = [
         el("div", parts.title_and_lead(content, crumbs), who, id="head"),
         *_text(content, parts.sections(content.background, "../../")),
-        _predictions(lab, content, student, state, attempt),
+        _predictions(lab, content, student, state, attempt, may_run=may_run),
         _run(content, student, state, may_run=may_run),
     ]
     if checked and not state.goes_on:
@@ -159,12 +160,15 @@ def _text(content: LabText, sections: Sequence[Html]) -> list[Html | None]:
 # --- predictions
 
 
-def _predictions(lab: Lab, content: LabText, student: Student, state: RunState, attempt: Attempt | None) -> Html:
+def _predictions(
+    lab: Lab, content: LabText, student: Student, state: RunState, attempt: Attempt | None, *, may_run: bool
+) -> Html:
     title = el("h2", rendered_line(content.sections[PREDICT].title))
     above = rendered(content.asked_before)
     sheet = student.sheet
     if student.problem:
-        return el("section", title, el("p", student.problem, class_="bad"), id="predictions")
+        problem = el("p", error_words(student.problem, may_run=may_run), class_="bad")
+        return el("section", title, problem, id="predictions")
     if state.name or state.place or (sheet and not attempt):
         fixed = _fixed(content, student) if sheet else el("p", say("The run began without predictions."), class_="bad")
         again = None if state.name or state.place or not sheet else _change(lab, content, sheet.answers)
@@ -203,7 +207,7 @@ def _form(lab: Lab, content: LabText, attempt: Attempt) -> Html:
         el("p", say("They are kept with their time and a digest. What you leave empty is not judged."), class_="note"),
         method="post",
         action="predict",
-        class_=say("predictions"),
+        class_="predictions",
     )
 
 
@@ -231,7 +235,6 @@ def _field(question: Question, sentence: str, attempt: Attempt) -> Html:
         for_=ids,
     )
     words = el("p", error, id=described, class_="bad") if error else None
-    words = words if attempt.is_empty else in_english(words)
     return el("div", label, el("span", field, " ", unit, class_="answer"), words, class_="field")
 
 
@@ -266,10 +269,8 @@ def _run_words(state: RunState, root: str) -> Html | None:
         return el("p", state.problem, class_="bad", role="alert")
     if state.place:
         ahead = state.place - 1
-        first = say("It begins as soon as nothing else is measured here.") + (
-            f" ({state.awaits})" if state.awaits else ""
-        )
-        words = many(ahead, "One run is before it.", "{n} runs are before it.") if ahead else first
+        first = say("It begins as soon as nothing else is measured here.")
+        words = many(ahead, "One run is before it.", "{n} runs are before it.") if ahead else join(first, state.awaits)
         return el("p", say("Place {place} in the queue.", place=whole(state.place)), " ", words, role="status")
     run = state.run
     if run is None:
@@ -308,7 +309,7 @@ def _afterwards(lab: Lab, content: LabText, state: RunState, checked: CheckedLab
         el(
             "section",
             el("h2", say("What you said, and what came out")),
-            el("ul", doubts, class_="warnings") if doubts else None,
+            in_english(el("ul", doubts, class_="warnings")) if doubts else None,
             parts.verdict_table(content, checked.outcomes, say),
             el("p", say("The verdicts are those of claims."), class_="note"),
             take,

@@ -14,7 +14,7 @@ NOTHING = text("There is no such page. It may have been a run that was moved or 
 class Refusal(Exception):
     """A request is not answered with what it asks for."""
 
-    def __init__(self, status: int, title: str, *words: str) -> None:
+    def __init__(self, status: int, title: str, *words: object) -> None:
         super().__init__(title, *words)
         self.status, self.title, self.words = status, title, words
 

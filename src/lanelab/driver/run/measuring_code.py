@@ -42,6 +42,7 @@ PARTS: Mapping[str, str] = {
     "driver/site/minify/html/page.py": "",
     "driver/site/minify/html/split.py": "",
     "driver/site/push_plan.py": "",
+    "driver/site/redirects.py": "",
     "driver/site/site.py": "",
     "driver/site/third_parties.py": "",
     "driver/arm": "",

@@ -16,7 +16,7 @@ from lanelab.analysis.statistics.looks import only_look
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.coded import JsonObject
-from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.errors import DiskFull, InputError, StoreError
 from lanelab.driver.run.equal_runs import require_equal
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.sources import SourceRun, SourceTrial, copy_file
@@ -71,8 +71,8 @@ def merge(folders: Sequence[Path], out: Path, lanelab: str, tell: Callable[[str]
             aside.rename(out)
         except BaseException as error:
             shutil.rmtree(aside, ignore_errors=True)
-            if isinstance(error, StoreError) and "disk is full" in error.what:
-                raise StoreError(error.what, "Free some space, and merge again: nothing of it was left") from error
+            if isinstance(error, DiskFull):
+                raise DiskFull(error.what, "Free some space, and merge again: nothing of it was left") from error
             if isinstance(error, OSError):
                 what = f"cannot make the run folder {out}: {error.strerror}"
                 raise StoreError(what, "Name a folder that you may write to: --out DIR") from error

@@ -14,8 +14,6 @@ GUESSED = 10  # times as long it has not changed
 MOST_GUESSED_S = 7 * 86_400
 MOST_GUESSED: Mapping[str, float] = {"chromium": math.inf, "firefox": MOST_GUESSED_S}  # by browser
 GUESSED_STATUSES = (200, 203, 206)  # of answers for which browsers guess
-PERMANENT, TEMPORARY, SEE_OTHER = (301, 308), (302, 303, 307), 303  # redirects
-REDIRECTS = (*PERMANENT, *TEMPORARY)
 NEVER = 0.0
 
 
@@ -38,7 +36,7 @@ def kept_for_s(headers: Headers, now: float, most_guessed_s: float = MOST_GUESSE
 
 def may_be_kept(headers: Headers) -> bool:
     """Return whether an answer may be shown again at all without asking."""
-    if not {"no-store", "no-cache"}.isdisjoint(_directives(headers)):
+    if not {"no-store", "no-cache"}.isdisjoint(directives(headers)):
         return False
     return "no-cache" not in ",".join(values(headers, "pragma")).lower() and "*" not in varies_by(headers)
 
@@ -47,21 +45,10 @@ def told_for_s(headers: Headers) -> float | None:
     """Return for how many seconds an answer is fresh, where it says that without a date. None: it does not."""
     if not may_be_kept(headers):
         return NEVER
-    max_age = _directives(headers).get("max-age")
+    max_age = directives(headers).get("max-age")
     if max_age is None:
         return None
     return float(max_age) if max_age.isdecimal() else NEVER
-
-
-def redirect_for_s(status: int, headers: Headers) -> float | None:
-    """Return for how many seconds a browser may keep a redirect: as long as it says; where it says nothing of it for
-    ever if it is permanent, else not at all. None: browsers differ."""
-    told_s = told_for_s(headers)
-    if told_s is not None:
-        return None if told_s and status == SEE_OTHER else told_s
-    if "must-revalidate" in _directives(headers) or values(headers, "expires") or values(headers, "last-modified"):
-        return None
-    return math.inf if status in PERMANENT else NEVER
 
 
 def dated_for_s(headers: Headers, date: float, most_guessed_s: float) -> float | None:
@@ -71,7 +58,7 @@ def dated_for_s(headers: Headers, date: float, most_guessed_s: float) -> float |
     if expires:
         until = [_seconds(value) for value in expires]  # what is no date, as 0 or -1, is past
         return min(NEVER if each is None else each - date for each in until)
-    if "must-revalidate" in _directives(headers):
+    if "must-revalidate" in directives(headers):
         return NEVER
     changed = [_seconds(value) for value in values(headers, "last-modified")]
     if not changed:
@@ -81,7 +68,7 @@ def dated_for_s(headers: Headers, date: float, most_guessed_s: float) -> float |
 
 def is_guessed(headers: Headers) -> bool:
     """Return whether an answer has a lifetime because browsers guess one, by when it was last changed."""
-    if told_for_s(headers) is not None or values(headers, "expires") or "must-revalidate" in _directives(headers):
+    if told_for_s(headers) is not None or values(headers, "expires") or "must-revalidate" in directives(headers):
         return False
     return bool(values(headers, "last-modified"))
 
@@ -105,13 +92,13 @@ def varies_by(headers: Headers) -> set[str]:
     return {name.strip().lower() for value in values(headers, "vary") for name in value.split(",")}
 
 
-def _directives(headers: Headers) -> dict[str, str]:
+def directives(headers: Headers) -> dict[str, str]:
     """Return the directives of Cache-Control, with their values. Of what is there several times the first."""
-    directives: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for part in ",".join(values(headers, "cache-control")).lower().split(","):
         name, _, value = part.partition("=")
-        directives.setdefault(name.strip(), value.strip().strip('"'))
-    return directives
+        by_name.setdefault(name.strip(), value.strip().strip('"'))
+    return by_name
 
 
 def _seconds(date: str) -> float | None:

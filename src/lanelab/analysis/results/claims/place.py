@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from lanelab.analysis.results.between_beds import between, hodges_lehmann
 from lanelab.analysis.results.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
@@ -27,6 +28,41 @@ ACROSS = "no machine has all its trials in one round"
 ENDLESS = "half of the rounds or more have no number: a trial timed out, or its value is 0"
 
 
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """The rounds of a place by where they were made: on beds of one machine, or on several machines."""
+
+    observed: Sequence[Observed]
+    on_machines: bool
+    within: int  # those that made the rounds; where several beds made every round, they are as one
+    numbers: Mapping[int, float]  # the logarithm of each one's number, of those that count
+
+    @property
+    def name(self) -> str:
+        return "machine" if self.on_machines else "bed"
+
+    @property
+    def are_enough(self) -> bool:
+        """Return whether there may be an interval across them."""
+        return len(self.numbers) >= ENOUGH_BEDS
+
+    @property
+    def differ(self) -> bool:
+        """Return whether there is an interval across them: equal numbers tell nothing of others. Those that are all
+        endless, to the same side, are equal."""
+        return self.are_enough and max(self.numbers.values()) - min(self.numbers.values()) > SAME
+
+    @property
+    def endless(self) -> str:
+        """Say how many have no number; "": all have one."""
+        endless = sum(map(math.isinf, self.numbers.values()))
+        return f"on {endless} of {len(self.numbers)} {self.name}s {ENDLESS}" if endless else ""
+
+    def counted(self) -> list[Observed]:
+        """Return the rounds of those that count."""
+        return [one for one in self.observed if unit_of(one, machines=self.on_machines) in self.numbers]
+
+
 def judge_place(
     claim: Claim, place: Place, observed: Sequence[Observed], levels: Levels, *, whole: bool
 ) -> JudgedPlace:
@@ -34,39 +70,50 @@ def judge_place(
     observed = within_machines(observed)
     if not observed:
         return not_tested(place, ACROSS)
-    machines = are_on_several_machines(observed)
-    unit = "machine" if machines else "bed"
-    by_bed = units_of(observed)
-    values = {bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}
-    each_bed = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
-    counting = {one.bed: logarithm(one.value) for one in each_bed if one.counts}
-    numbers, too_few = list(counting.values()), _too_few(len(observed), levels, unit)
-    logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
-    within = max(1, len(by_bed))  # where several beds made every round, they are as one
-    if too_few and len(numbers) < ENOUGH_BEDS:
+    units, trials = _units_in(claim, observed), _trials_of(observed)
+    too_few = _too_few(len(observed), levels, units.name)
+    if too_few and not units.are_enough:
         return not_tested(place, f"{too_few}{_seen(claim, observed)}", trials)
+    logs = [one.log for one in observed]
     if is_exact(claim, logs, whole=whole):
-        effect = exact_effect(claim, logs, beds=within, unit=unit)
+        effect = exact_effect(claim, logs, beds=units.within, unit=units.name)
         verdict, detail = verdict_on(claim, effect, levels)
         return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
-    if nothing := _nothing_follows(numbers, too_few, levels, unit):
+    if nothing := _nothing_follows(units, too_few, levels):
         return not_tested(place, nothing, trials)
-    across = _differ(numbers)
-    if across:
-        counted_in = [one for one in observed if unit_of(one, machines=machines) in counting]
-        logs, trials = [one.log for one in counted_in], tuple(trial for one in counted_in for trial in one.trials)
-    beds = len(numbers) if across else within
-    known: Estimate = _over_beds(numbers) if across else OverRounds(logs, machines_of(observed))
-    known = _with_bounds(known, observed, counting if across else None)
-    effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=unit)
+    return _judge_estimate(claim, place, units, levels)
+
+
+def _units_in(claim: Claim, observed: Sequence[Observed]) -> _Units:
+    by_unit = units_of(observed)
+    values = {unit: [math.exp(log) for log in logs] for unit, logs in by_unit.items()}
+    each = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
+    numbers = {one.bed: logarithm(one.value) for one in each if one.counts}
+    return _Units(observed, are_on_several_machines(observed), max(1, len(by_unit)), numbers)
+
+
+def _judge_estimate(claim: Claim, place: Place, units: _Units, levels: Levels) -> JudgedPlace:
+    """Judge what is not known for certain: across beds or machines where these differ, else within them."""
+    across, observed = units.differ, units.observed
+    taken = units.counted() if across else observed
+    logs = [one.log for one in taken]
+    known = _over_units(units) if across else OverRounds(logs, machines_of(observed))
+    known = _with_bounds(known, observed, units.numbers if across else None)
+    beds = len(units.numbers) if across else units.within
+    effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=units.name)
     verdict, detail = verdict_on(claim, effect, levels)
     rounds = None
     if verdict == Verdict.INCONCLUSIVE:
         rounds, detail = _more(claim, known, levels, effect)
     if bounds := bounds_words(observed):
         rounds, detail = None, f"{detail}; {bounds}" if detail and rounds is None else bounds
-    detail = "; ".join(filter(None, (detail, _of_beds(numbers, unit) if across else "", _of_machines(claim, effect))))
-    return JudgedPlace(place, verdict, detail, effect, trials, rounds)
+    of_machines = f"an absolute number over {beds} machines" if units.on_machines and claim.is_absolute else ""
+    detail = "; ".join(filter(None, (detail, _by_ranks(units) if across else "", of_machines)))
+    return JudgedPlace(place, verdict, detail, effect, _trials_of(taken), rounds)
+
+
+def _trials_of(observed: Sequence[Observed]) -> tuple[int, ...]:
+    return tuple(trial for one in observed for trial in one.trials)
 
 
 def not_tested(place: Place, why_not: str, trials: Sequence[int] = ()) -> JudgedPlace:
@@ -78,42 +125,25 @@ def machines_of(observed: Sequence[Observed]) -> tuple[int, ...]:
     return tuple(one.machine for one in observed if one.machine is not None)
 
 
-def _differ(numbers: Sequence[float]) -> bool:
-    """Return whether these are enough beds for an interval between them, and differ. Those that are all endless, to the
-    same side, do not."""
-    return len(numbers) >= ENOUGH_BEDS and max(numbers) - min(numbers) > SAME
-
-
-def _nothing_follows(numbers: Sequence[float], too_few: str, levels: Levels, unit: str) -> str:
-    """Return why there is no verdict, neither over beds nor over rounds; "": there may be one."""
-    if not _differ(numbers):
-        alike = f"{len(numbers)} {unit}s with exactly the same number, which tells nothing of others"
+def _nothing_follows(units: _Units, too_few: str, levels: Levels) -> str:
+    """Return why there is no verdict, neither over units nor over rounds; "": there may be one."""
+    if not units.differ:
+        alike = f"{len(units.numbers)} {units.name}s with exactly the same number, which tells nothing of others"
         return f"{alike}; {too_few}" if too_few else ""
-    words, least = _without_number(numbers, unit), _least(levels)
-    few = words and len(numbers) < least
-    return f"{words}; whatever they come to, a verdict by ranks takes {least} {unit}s" if few else ""
+    least = _least(levels)
+    few = units.endless and len(units.numbers) < least
+    return f"{units.endless}; whatever they come to, a verdict by ranks takes {least} {units.name}s" if few else ""
 
 
-def _without_number(numbers: Sequence[float], unit: str) -> str:
-    """Say how many beds are endless; "" where none is."""
-    endless = sum(map(math.isinf, numbers))
-    return f"on {endless} of {len(numbers)} {unit}s {ENDLESS}" if endless else ""
+def _over_units(units: _Units) -> Estimate:
+    """Return what beds or machines say together. Where one is endless, Student's t shows nothing whatever its number
+    is: the farther that lies off, the nearer t comes to 1. For ranks it is enough that it lies beyond all others."""
+    numbers = list(units.numbers.values())
+    return OverRounds(numbers) if units.endless else OverBeds(numbers)
 
 
-def _over_beds(numbers: Sequence[float]) -> Estimate:
-    """Return what beds say together. Where one is endless, Student's t shows nothing whatever its number is: the
-    farther that lies off, the nearer t comes to 1. For ranks it is enough that it lies beyond all others."""
-    return OverBeds(numbers) if all(map(math.isfinite, numbers)) else OverRounds(numbers)
-
-
-def _of_beds(numbers: Sequence[float], unit: str) -> str:
-    words = _without_number(numbers, unit)
-    return f"by ranks of {unit}s, since {words}" if words else ""
-
-
-def _of_machines(claim: Claim, effect: Effect) -> str:
-    is_over_several = effect.unit == "machine" and claim.is_absolute
-    return f"an absolute number over {effect.beds} machines" if is_over_several else ""
+def _by_ranks(units: _Units) -> str:
+    return f"by ranks of {units.name}s, since {units.endless}" if units.endless else ""
 
 
 def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:

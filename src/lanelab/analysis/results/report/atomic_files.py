@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from lanelab.driver.base.errors import StoreError
+from lanelab.driver.base.errors import DiskFull, StoreError
+from lanelab.driver.base.writing import is_full
 
 
 def write_whole(target: Path, content: bytes) -> None:
@@ -27,7 +28,8 @@ def write_together(files: Mapping[Path, bytes]) -> None:
             part.replace(target)
     except OSError as error:
         _remove(list(parts.values()), folders)
-        raise StoreError(
+        kind = DiskFull if is_full(error) else StoreError
+        raise kind(
             f"cannot write {target}: {error.strerror}",
             "Free some space or check the permissions, or name another place for it",
         ) from error

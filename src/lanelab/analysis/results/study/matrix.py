@@ -222,7 +222,7 @@ def _json_of_check(check: Check) -> CheckJson:
         "run": check.share.run.address,
         "begun_utc": check.share.begun_utc,
         "figure": check.verdict.figure,
-        "experiment_changed": check.is_changed,
+        "experiment_changed": bool(check.change),
         "verdict": str(judged.verdict),
         "detail": judged.detail,
         "published": published_words(judged.claim),

@@ -2,7 +2,7 @@
 before it, also of other machines. Each says where it is from. Pure, but for the run folders that they were read from.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -13,7 +13,11 @@ from lanelab.analysis.results.sections.head import date_words
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.page import judge_study
 from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.run.folder.format import ID
+from lanelab.driver.run.study.decisive import Decisive, decisive, difference
+from lanelab.driver.run.study.figures import Wishes
+from lanelab.driver.run.study.run_folder import begun_with, experiment_of, wishes_of
 from lanelab.driver.run.study.study import PublishedClaim
 
 AS_IT_IS = "as it is"  # a study without variants
@@ -55,6 +59,7 @@ class Share:
     judged: JudgedStudy
     figures: tuple[int, ...]
     report: str
+    changes: Mapping[int, str]  # by the figure: how the variant's newest run asks for another experiment
 
     @property
     def read(self) -> ReadStudyRun:
@@ -99,18 +104,21 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a statement. `is_earlier`: of a run before the newest, which lacks its figure. `is_changed`: the
-    newest asks for another experiment there."""
+    """One check of a statement. `is_earlier`: of a run before the newest, which lacks its figure."""
 
     verdict: StudyVerdict
     share: Share
     is_earlier: bool
-    is_changed: bool
+
+    @property
+    def change(self) -> str:
+        """Return how the newest run asks for another experiment there; "" where it does not."""
+        return self.share.changes.get(self.verdict.figure, "")
 
     @property
     def since(self) -> str:
         """Return from when it is, where that is not the newest run; else ""."""
-        changed = ", and its experiment was changed since" if self.is_changed else ""
+        changed = f", {self.change}" if self.change else ""
         return f" (figure {self.verdict.figure} of {self.share.day}{changed})" if self.is_earlier else ""
 
 
@@ -138,16 +146,7 @@ class MatrixRun:
     def of(self, claim: PublishedClaim) -> list[Check]:
         """Return the checks of a statement, in the order of figures."""
         newest = self.shares[0]
-        checks = [
-            Check(
-                each,
-                share,
-                share is not newest,
-                _digest_of(share.run, each.figure) != _digest_of(newest.run, each.figure),
-            )
-            for share in self.shares
-            for each in share.of(claim)
-        ]
+        checks = [Check(each, share, share is not newest) for share in self.shares for each in share.of(claim)]
         return sorted(checks, key=lambda check: check.verdict.figure)
 
 
@@ -166,7 +165,7 @@ def _matrix_run(several: Iterable[FoundRun]) -> MatrixRun:
     with_figures = [(run, numbers) for run, numbers in pairs if numbers or run is runs[0]]
     return MatrixRun(
         tuple(
-            Share(run, judge_study(run.read), numbers, _report(run, place))
+            Share(run, judge_study(run.read), numbers, _report(run, place), _changes(run, runs[0], numbers))
             for place, (run, numbers) in enumerate(with_figures)
         ),
         left_out,
@@ -201,9 +200,31 @@ def _file_of(run: FoundRun, number: int) -> str | None:
     return next((each.file for each in run.read.about.study.figures if each.number == number), None)
 
 
-def _digest_of(run: FoundRun, number: int) -> str | None:
-    """Return the digest of a figure's experiment as it was when that run began."""
-    return next((each.experiment_sha256 for each in run.read.about.figures if each.figure == number), None)
+def _changes(run: FoundRun, newest: FoundRun, numbers: Iterable[int]) -> dict[int, str]:
+    """Return how what was measured of these figures is not what the newest run asks for."""
+    changes = {number: _change(run, newest, number) for number in numbers}
+    return {number: words for number, words in changes.items() if words}
+
+
+def _change(run: FoundRun, newest: FoundRun, number: int) -> str:
+    if run is newest or _asked_in(run, number) == _asked_in(newest, number):
+        return ""
+    then, now = _decisive_in(run, number), _decisive_in(newest, number)
+    return difference(then, now) if then and now else "and its experiment was changed since"
+
+
+def _asked_in(run: FoundRun, number: int) -> tuple[Wishes, str]:
+    """Return what a run asked for of a figure, as it noted it down."""
+    return wishes_of(run.read.about), begun_with(run.read.about, number).experiment_sha256
+
+
+def _decisive_in(run: FoundRun, number: int) -> Decisive | None:
+    """Return what decided, by the run's own copy of the experiment; None where this lanelab cannot read that."""
+    about = run.read.about
+    try:
+        return decisive(wishes_of(about).of(experiment_of(run.read.folder, about, number)))
+    except (InputError, StoreError):
+        return None
 
 
 def _another(run: FoundRun, number: int, file: str | None) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
+from lanelab.driver.site.redirects import leads_to
 from lanelab.driver.site.site import SiteObject, StoredObject
 
 PAGES = ("text/html", "application/xhtml+xml")
@@ -67,10 +68,8 @@ def _above(by_number: Mapping[int, Reference], child: int, parent: int) -> bool:
 
 
 def _redirected(each: SiteObject, by_url: Mapping[str, int]) -> int | None:
-    if not 300 <= each.status < 400:
-        return None
-    target = next((value for name, value in each.headers if name.lower() == "location"), None)
-    return None if target is None else _known(target, _base(each), by_url)
+    there = leads_to(_base(each), each.status, each.headers)
+    return None if there is None else _known(there, _base(each), by_url)
 
 
 def _base(each: SiteObject) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.coded import JsonObject
-from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.errors import DiskFull, InputError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Cell
 from lanelab.driver.link.results import SelfTest
@@ -242,7 +242,7 @@ class Store(Content):
             scratch.mkdir(parents=True)
             free_mib = shutil.disk_usage(scratch).free >> 20
             if free_mib < ENOUGH_MIB:
-                raise StoreError(
+                raise DiskFull(
                     f"the disk of {self.folder} is full ({free_mib} MiB free): stopped before the next trial",
                     f"Everything so far is stored. Free some space and go on with: --resume {self.folder}",
                 )

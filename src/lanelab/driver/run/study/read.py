@@ -57,13 +57,8 @@ def is_here(name: str) -> bool:
     return name in studies() or (Path(name) / STUDY_FILE).is_file()
 
 
-def read_study(name: str) -> Study:
-    """Return the study of that name, or in that folder."""
-    return read_study_folder(name).study
-
-
 def read_study_folder(name: str) -> StudyFolder:
-    """Read a study with its experiments, each of them checked in every variant."""
+    """Read the study of that name, or in that folder, with its experiments, each of them checked in every variant."""
     folder = find_study(name)
     path = folder / STUDY_FILE
     return _checked(parse_study(read_text(path), str(path), _folder_name(folder)), folder)

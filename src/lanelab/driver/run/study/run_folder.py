@@ -119,16 +119,31 @@ def _write_whole(folder: Path, text: str) -> None:
 def opened(folder: Path, about: StudyRun) -> Iterator[OpenStudyRun]:
     """Open the study's run, kept from others. StoreError where its copies are not those that it began with."""
     with _locked(folder):
-        copies, wishes = folder / COPIES / about.study.name, Wishes(about.trials, about.beds, about.scale)
-        files, experiments = {figure.number: figure for figure in about.study.figures}, {}
-        for begun in about.figures:
-            figure = files[begun.figure]
-            text = _read_back(copies / figure.file)
-            if sha256(text) != begun.experiment_sha256:
-                what = f"{copies / figure.file} is not the experiment that this run began with"
-                raise StoreError(what, "Put it back as it was, or begin a new run")
-            experiments[figure.number] = wishes.of(parse_figure(figure, text, copies, about.variant))
-        yield OpenStudyRun(folder, about, experiments)
+        wishes = wishes_of(about)
+        numbers = [each.figure for each in about.figures]
+        yield OpenStudyRun(folder, about, {each: wishes.of(experiment_of(folder, about, each)) for each in numbers})
+
+
+def wishes_of(about: StudyRun) -> Wishes:
+    """Return the wishes that a run began with."""
+    return Wishes(about.trials, about.beds, about.scale)
+
+
+def begun_with(about: StudyRun, number: int) -> FigureRun:
+    """Return what a run noted of a figure when it began."""
+    return next(each for each in about.figures if each.figure == number)
+
+
+def experiment_of(folder: Path, about: StudyRun, number: int) -> Experiment:
+    """Return the experiment of a figure as the run's own copy has it. StoreError where that is not what it began with;
+    InputError where this lanelab does not read what an earlier one has written."""
+    figure = next(each for each in about.study.figures if each.number == number)
+    copies = folder / COPIES / about.study.name
+    text = _read_back(copies / figure.file)
+    if sha256(text) != begun_with(about, number).experiment_sha256:
+        what = f"{copies / figure.file} is not the experiment that this run began with"
+        raise StoreError(what, "Put it back as it was, or begin a new run")
+    return parse_figure(figure, text, copies, about.variant)
 
 
 @contextlib.contextmanager

@@ -8,10 +8,11 @@ a request that the site has no answer for. Hashes by which pages name scripts an
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from lanelab.driver.site.prepare.integrity import mend
 from lanelab.driver.site.prepare.texts import CSP, TEXT_TYPES, again, plain
+from lanelab.driver.site.redirects import leads_to
 from lanelab.driver.site.site import Headers, SiteObject, StoredObject
 
 WITH_ADDRESSES = frozenset(
@@ -93,14 +94,10 @@ def _headers(each: SiteObject, scheme: str, unified: Callable[[str], str]) -> He
 
 def _leads_to_itself(each: SiteObject) -> bool:
     """A redirect from http to https of the same address is no step any more."""
-    location = next((value for name, value in each.headers if name.lower() == "location"), None)
-    if location is None or not 300 <= each.status < 400:
+    led = leads_to(f"{each.scheme}://{each.url}", each.status, each.headers)
+    if led is None:
         return False
-    here = f"{each.scheme}://{each.url}"
-    try:
-        there = urlsplit(urljoin(here, location.strip()))
-    except ValueError:
-        return False
+    there = urlsplit(led)
     # As a browser asks for it: a host in any case, and the path / where none is written.
     path = (there.path or "/") + (f"?{there.query}" if there.query else "")
     return (there.scheme, there.netloc.lower(), path) == (each.scheme, each.host, each.path)

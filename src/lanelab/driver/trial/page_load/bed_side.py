@@ -5,18 +5,14 @@ What was started for a trial ends with it, except the browser's driver and, for 
 
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.browser import NETLOG, Browser, PageRecord, Repeatable, Surroundings
+from lanelab.driver.arm.browsers.browser import Browser, PageRecord, Surroundings
 from lanelab.driver.arm.browsers.failures import BrowserError
-from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
-from lanelab.driver.arm.groups import groups
-from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.clock import utc_now, wall_ahead_ns
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedError, InputError, LanelabError
@@ -29,24 +25,33 @@ from lanelab.driver.record.evidence.moving import MovingEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ResolverLog
 from lanelab.driver.record.evidence.settings import SettingsEvidence
+from lanelab.driver.record.evidence.spoken import NodeDatagrams
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.site.site import Site
 from lanelab.driver.trial.datagrams import counted_since
 from lanelab.driver.trial.journey import legs_of, script_from_json, steps_from_json
 from lanelab.driver.trial.page_load.current_load import UnderWay
-from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
+from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, drop_gateway, end_gateway
 from lanelab.driver.trial.page_load.leftovers import wait_for_closed
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
+from lanelab.driver.trial.page_load.surroundings import surroundings_of
 from lanelab.driver.trial.recorders.recorder import Context, Recording
-from lanelab.driver.trial.recorders.registry import wishes
 from lanelab.driver.trial.recorders.tcpdump import Captures
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 from lanelab.driver.trial.recorders.vitals import Vitals, VitalsOptions
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """A load that is over. `settings` are being read beside what is read of it."""
+
+    ended_at: float
+    datagrams: NodeDatagrams | None  # that came for the client meanwhile
+    settings: Future[SettingsEvidence | None]
 
 
 class PageLoadOnBed(BedSide):
@@ -158,7 +163,7 @@ class PageLoadOnBed(BedSide):
         if trial.spec.arm.visits_before and trial.failures:
             return
         with trial.failing(Reason.BROWSER_FAILED):
-            trial.page = browser.open(trial.spec.arm, self._surroundings(trial.spec), trial.url)
+            trial.page = browser.open(trial.spec.arm, surroundings_of(self._serving, trial.spec), trial.url)
 
     def _recorded(self, trial: UnderWay) -> Context:
         """Return what recorders see of a trial."""
@@ -181,36 +186,67 @@ class PageLoadOnBed(BedSide):
         if trial is None:
             raise BedError("no trial was prepared")
         started_utc = utc_now()
-        self._lost_at_input()  # what was lost before is not this trial's
-        before = trial.datagrams(self._client)
-        ahead_ns = wall_ahead_ns()
-        self._load(trial)
-        loaded_at = time.monotonic()
-        after = trial.datagrams(self._client)
-        settings = self._settings(trial, (wall_ahead_ns() - ahead_ns) // 1000)
+        load = self._load_counted(trial)
         if trial.spec.arm.cpu_slowdown == 1:  # else it is measured when the requests have been read
             self._begin_expected()
         loaded = trial.page.record() if trial.page and trial.loaded else None
-        requests = loaded.requests if loaded else ()
         recordings = _stop_recorders(trial, loaded=bool(loaded and not loaded.failures))
         captures = recordings.pop("capture").evidence if "capture" in recordings else None
         if trial.page:
             trial.page.release()
         self._begin_expected()
+        evidence = self._evidence(trial, load, loaded, captures)
+        trial.keep_files()
+        self._ended = self._beside.submit(self._end, trial)
+        marks = {
+            "prepare_s": trial.prepare_s,
+            "settings_s": trial.settings_s,
+            "after_load_s": time.monotonic() - load.ended_at,
+        }
+        return TrialRecord(
+            workload=self._name,
+            started_utc=started_utc,
+            measures={name: value for one in recordings.values() for name, value in one.measures.items()},
+            series={name: series for one in recordings.values() for name, series in one.series.items()},
+            requests=loaded.requests if loaded else (),
+            failures=(*trial.failures, *(loaded.failures if loaded else ())),
+            artifacts=tuple(sorted(path.name for path in trial.spec.folder.iterdir())),
+            marks={**(loaded.marks if loaded else {}), **{name: round(value, 4) for name, value in marks.items()}},
+            evidence=evidence,
+            flags=(*trial.flags, *(flag for one in recordings.values() for flag in one.flags)),
+            recordings=_known_by(recordings) | _journey(loaded),
+        )
+
+    def _load_counted(self, trial: UnderWay) -> _Load:
+        """Load the page between two looks at what nodes and clocks count, and begin to read settings."""
+        self._lost_at_input()  # what was lost before is not this trial's
+        before = trial.datagrams(self._client)
+        ahead_ns = wall_ahead_ns()
+        self._load(trial)
+        ended_at = time.monotonic()
+        after = trial.datagrams(self._client)
+        settings = self._settings(trial, (wall_ahead_ns() - ahead_ns) // 1000)
+        return _Load(ended_at, counted_since(before, after) if before and after else None, settings)
+
+    def _evidence(
+        self, trial: UnderWay, load: _Load, loaded: PageRecord | None, captures: Coded | None
+    ) -> PageLoadEvidence:
+        """Gather what everybody else says of the load. The gateway ends first, connections when settings are read."""
         gateway = end_gateway(trial)
 
         def close_connections() -> None:
-            settings.exception()  # what connections use is read while they are there
+            load.settings.exception()  # what connections use is read while they are there
             if trial.page:
                 trial.page.close()
 
-        evidence = PageLoadEvidence(
+        has_all = has_every_answer(loaded.requests if loaded else (), gateway)
+        return PageLoadEvidence(
             browser=loaded.browser if loaded else None,
-            server=read_server_log(trial, has_every_answer(requests, gateway), close_connections),
+            server=read_server_log(trial, has_all, close_connections),
             resolver=ResolverLog(trial.served.resolver.queries()) if trial.served and trial.served.resolver else None,
             gateway=gateway,
             router=RouterCounts(self._lost_at_input(), trial.stalls),
-            settings=settings.result(),
+            settings=load.settings.result(),
             capture=captures.by_node if isinstance(captures, Captures) else {},
             packets={},
             witnesses=None,
@@ -219,27 +255,7 @@ class PageLoadOnBed(BedSide):
             link=None,
             emulation=None,
             moving=MovingEvidence(trial.played, None, None) if trial.played else None,
-            datagrams=counted_since(before, after) if before and after else None,
-        )
-        trial.keep_files()
-        self._ended = self._beside.submit(self._end, trial)
-        marks = {
-            "prepare_s": trial.prepare_s,
-            "settings_s": trial.settings_s,
-            "after_load_s": time.monotonic() - loaded_at,
-        }
-        return TrialRecord(
-            workload=self._name,
-            started_utc=started_utc,
-            measures={name: value for one in recordings.values() for name, value in one.measures.items()},
-            series={name: series for one in recordings.values() for name, series in one.series.items()},
-            requests=requests,
-            failures=(*trial.failures, *(loaded.failures if loaded else ())),
-            artifacts=tuple(sorted(path.name for path in trial.spec.folder.iterdir())),
-            marks={**(loaded.marks if loaded else {}), **{name: round(value, 4) for name, value in marks.items()}},
-            evidence=evidence,
-            flags=(*trial.flags, *(flag for one in recordings.values() for flag in one.flags)),
-            recordings=_evidence(recordings) | _journey(loaded),
+            datagrams=load.datagrams,
         )
 
     def _begin_expected(self) -> None:
@@ -250,7 +266,7 @@ class PageLoadOnBed(BedSide):
         with suppress(LanelabError):  # what fails here fails again when that trial is prepared, and is its failure
             if spec.arm.dns == "resolver":
                 self._serving.let_client_ask()
-            self._require_browser(spec.arm.browser).expect(spec.arm, self._surroundings(spec))
+            self._require_browser(spec.arm.browser).expect(spec.arm, surroundings_of(self._serving, spec))
 
     def _load(self, trial: UnderWay) -> None:
         """Load the page, unless the trial failed before."""
@@ -315,56 +331,14 @@ class PageLoadOnBed(BedSide):
         )
         shutil.rmtree(trial.folder, ignore_errors=True)
 
-    def _surroundings(self, spec: TrialSpec) -> Surroundings:
-        """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of
-        the link are the gateway's affair."""
-        serving, arm = self._serving, spec.arm
-        authority = serving.authority(spec).decode()
-        blocked = ThirdParties.of(arm, spec.site).blocked_hosts
-        around = Surroundings(
-            hosts=_without(serving.addresses(spec), blocked),
-            dns=arm.dns,
-            netlog=NETLOG in wishes(spec.recorders),
-            timeout_s=spec.timeout_s,
-            blocked=arm.block,
-            without_h3=_without_h3(arm, spec.site),
-            repeatable=repeatable_of(arm, spec.site),
-        )
-        if arm.via == "gateway":
-            trusted = (serving.certificate_of_kind(spec, CERTIFICATE).spki_sha256_b64,)
-            hosts = _without(addresses(spec.site), blocked)
-            return replace(around, hosts=hosts, dns="instant", trusted=trusted, authority=authority)
-        leaf = serving.certificate(spec)
-        around = replace(around, without_h2=any(each.takes_any_h2 for each in arm.by_server))
-        return replace(around, trusted=(leaf.spki_sha256_b64,), authority=authority, keys=True) if leaf else around
 
-
-def _evidence(recordings: Mapping[str, Recording]) -> dict[str, Coded]:
+def _known_by(recordings: Mapping[str, Recording]) -> dict[str, Coded]:
     """Return what recorders know, by the names that it has in the record."""
     return {one.kept_as or name: one.evidence for name, one in recordings.items() if one.evidence}
 
 
 def _journey(loaded: PageRecord | None) -> dict[str, Coded]:
     return {"journey": JourneyEvidence(loaded.steps)} if loaded and loaded.steps else {}
-
-
-def _without_h3(arm: Arm, site: Site) -> frozenset[str]:
-    """Return the hosts that speak something else, where the arm has HTTP/3 for the others."""
-    if arm.protocol != "h3":
-        return frozenset()
-    return frozenset(host for each in groups(arm, site) if each.arm.protocol != "h3" for host in each.site.hosts)
-
-
-def _without(addresses: Mapping[str, str], blocked: Collection[str]) -> dict[str, str]:
-    """Return the addresses of all other hosts: what the browser does not know it cannot ask."""
-    return {host: address for host, address in addresses.items() if host not in blocked}
-
-
-def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:
-    """Only where the site was recorded: what was made for experiments has no clock of its own."""
-    if arm.scripts != "repeatable" or site.recorded_ms is None:
-        return None
-    return Repeatable(site.scripts_seed, site.recorded_ms)
 
 
 def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.servers.server import PORTS
@@ -10,6 +10,7 @@ from lanelab.driver.record.evidence.browser import OnTheLink, Request
 from lanelab.driver.record.evidence.gateway import GatewayRequest
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.site.prepare.variant import RECORDED
+from lanelab.driver.site.redirects import leads_to
 from lanelab.driver.site.site import SiteObject
 
 RequestKey = tuple[str, str]  # method, host with path
@@ -64,13 +65,8 @@ def encoding(request: Request) -> str | None:
 
 def led_to(requests: Iterable[Request]) -> set[str]:
     """Return the addresses to which redirects led."""
-    return {
-        urljoin(each.url, text)
-        for each in requests
-        if 300 <= (each.status or 0) < 400
-        for name, text in each.response_headers
-        if name.lower() == "location"
-    }
+    led = (leads_to(each.url, each.status, each.response_headers) for each in requests)
+    return {there for there in led if there}
 
 
 def host(request: Request) -> str:

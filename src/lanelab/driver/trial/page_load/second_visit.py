@@ -5,7 +5,8 @@ say of themselves. A record has nothing of what a browser took without asking, s
 from collections import Counter
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.site.freshness import NEVER, REDIRECTS, redirect_for_s, told_for_s, values, varies_by
+from lanelab.driver.site.freshness import NEVER, told_for_s, values, varies_by
+from lanelab.driver.site.redirects import REDIRECTS, redirect_for_s
 from lanelab.driver.site.site import Headers, Site, SiteObject
 
 OK = 200

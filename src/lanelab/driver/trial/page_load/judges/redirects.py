@@ -7,19 +7,16 @@ kept shows in the record as an answer from the cache, and leads on: what it lead
 
 from collections import Counter
 from collections.abc import Iterator
-from urllib.parse import urljoin
 
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.site.freshness import REDIRECTS, values
-from lanelab.driver.site.site import SiteObject
+from lanelab.driver.site.redirects import REDIRECTS, leads_to
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import address_of, few, is_own_redirect, on_network, target
 from lanelab.driver.trial.page_load.second_visit import never_kept
 
 FOLLOWED_BY_SCRIPTS = "Fetch"  # a script may ask for a redirect, and not want to be led on
-LOCATION = "location"
 
 
 def _failures(case: Case) -> Iterator[Failure]:
@@ -56,20 +53,12 @@ def _lost(case: Case, answered: dict[str, list[Request]]) -> Iterator[str]:
     requested = {target(each) for each in on_network(case.record.requests)}
     answers = Counter(each.url for each in case.site.objects)
     for each in case.site.objects:
-        led = _leads_to(each)
+        there = leads_to(f"{each.scheme}://{each.url}", each.status, each.headers)
+        led = address_of(there) if there and each.method == "GET" else ""
         if led not in answers or led in requested or absent(led) or answers[each.url] > 1:
             continue
         if any(request.type != FOLLOWED_BY_SCRIPTS for request in answered.get(each.url, ())):
             yield f"{led} (never asked for, though {each.url} led to it)"
-
-
-def _leads_to(each: SiteObject) -> str:
-    """Return the address to which an object leads; empty where it leads nowhere."""
-    locations = values(each.headers, LOCATION) if each.status in REDIRECTS and each.method == "GET" else []
-    try:
-        return address_of(urljoin(f"{each.scheme}://{each.url}", locations[0])) if locations else ""
-    except ValueError:  # a site may have been recorded with anything in it
-        return ""
 
 
 JUDGE = Judge(Needs.LOAD, _failures)

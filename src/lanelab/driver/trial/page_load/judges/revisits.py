@@ -8,15 +8,9 @@ from datetime import datetime
 
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
-from lanelab.driver.site.freshness import (
-    MOST_GUESSED,
-    MOST_GUESSED_S,
-    REDIRECTS,
-    kept_for_s,
-    redirect_for_s,
-    values,
-)
+from lanelab.driver.site.freshness import MOST_GUESSED, MOST_GUESSED_S, kept_for_s, values
 from lanelab.driver.site.prepare.ages import AGE
+from lanelab.driver.site.redirects import REDIRECTS, redirect_for_s
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import fetched, few, host, is_own_redirect, on_network, target
 from lanelab.driver.trial.page_load.second_visit import KEEPS_REDIRECTS, OK, SERVED_STALE, SPARE_S, expired, fresh
