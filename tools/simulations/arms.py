@@ -165,7 +165,7 @@ def tables(runs: int) -> Iterator[Table]:
                                          until_holds("median", careless, spread, runs)])
                  for spread in (0.01, 0.02, 0.03, 0.04)])  # fmt: skip
     ways = ("by the loads that are left", "as lanelab does")
-    yield Table("Loads of one arm break and are tried again: how often it is called faster", ["share that breaks, rounds",
+    yield Table("Loads of one arm break and are tried again: how often it is called faster", ["share, rounds",
                 *(f"arms alike, the slowest break: {way}" for way in ways),
                 *(f"30% faster, any break: {way}" for way in ways)],
                 [(f"{100 * share:g}%, {n}", (*called_faster(share, n, runs),

@@ -188,7 +188,9 @@ def test_a_comparison_that_hangs_on_them_is_said_to_be_open(run: Run) -> None:
     assert (data["verdict"], data["rounds_broken"], data["rounds_broken_base"]) == ("open: loads broke", 6, 0)
     shown = terminal(run)
     assert "open: loads broke" in shown
-    assert "Open: h2 against http over 20ms. Loads broke and were tried again (in 6 rounds of h2, in 0 of http)" in shown
+    assert (
+        "Open: h2 against http over 20ms. Loads broke and were tried again (in 6 rounds of h2, in 0 of http)" in shown
+    )
     said = " ".join(findings(run, tables.rows(run), [row], []))
     assert said == "Whether h2 was faster than http is open, since loads broke and were tried again (12 rounds)."
     assert "Loads broke and were tried again" in " ".join(warnings(run, tables.rows(run), [row]))

@@ -141,9 +141,7 @@ def test_a_figure_whose_experiment_was_changed_since_says_so(tmp_path: Path) -> 
         ("timeout: 40s", "timeout: 50s", ", measured with other settings"),
     ],
 )
-def test_a_figure_says_how_its_experiment_was_changed_since(
-    tmp_path: Path, before: str, after: str, said: str
-) -> None:
+def test_a_figure_says_how_its_experiment_was_changed_since(tmp_path: Path, before: str, after: str, said: str) -> None:
     text = f"{OF_STUDY}timeout: 40s\n"
     older = with_copies(dated(tmp_path / "older", "2026-03-04"), text)
     newest = with_copies(dated(tmp_path / "newest", "2026-05-06", begun=[1]), text.replace(before, after))

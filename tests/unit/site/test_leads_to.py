@@ -24,7 +24,7 @@ def test_no_other_answer_does(status: int | None) -> None:
         ("/three?y=1", "https://a.test/three?y=1"),
         ("//b.test/", "https://b.test/"),
         (" /three ", "https://a.test/three"),
-        ("/three?#part", "https://a.test/three?"),
+        ("/three#part", "https://a.test/three"),
         ("http://[a/", None),
         ("http://a.test:many/", None),
     ],

@@ -139,9 +139,7 @@ def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]
                 bound = with_broken.compared(run, base, cell, alpha)
                 comparison, why = (replace(comparison, bound=bound), why) if bound else (None, BROKE)
         rows.append(
-            ComparisonRow(
-                cell, base, run.primary, comparison, why, len(broken[cell.number]), len(broken[base.number])
-            )
+            ComparisonRow(cell, base, run.primary, comparison, why, len(broken[cell.number]), len(broken[base.number]))
         )
     return _adjusted(rows, so_far=not run.is_finished)
 

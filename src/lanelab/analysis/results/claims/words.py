@@ -122,15 +122,15 @@ def left_out_words(judged: Sequence[Judged]) -> str:
     """Say how many rounds give no number, and in how many a load broke; "" where all give one, and none did."""
     words = []
     if rounds := _most_of(judged, lambda place: place.left_out):
-        words += [
+        words.append(
             f"Rounds that were made and give no number, and so are left out: {rounds}. Where slow trials are those "
             "that fail, what is left looks faster than it is."
-        ]
+        )
     if rounds := _most_of(judged, lambda place: place.broken):
-        words += [
+        words.append(
             f"Rounds in which loads broke and were tried again: {rounds}. Verdicts on load times hold without these "
             "loads, and with them as slower than all others; other metrics are of the loads that did not break."
-        ]
+        )
     return " ".join(words)
 
 

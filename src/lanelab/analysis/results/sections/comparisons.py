@@ -232,9 +232,9 @@ def open_words(rows: Sequence[Row]) -> str:
     row = max(left, key=lambda each: each.broken + each.broken_base)
     more = f", and {counted(len(left) - 1, 'more comparison')}" if len(left) > 1 else ""
     return (
-        f"Open: {row.cell.arm.name} against {row.base.name} over {row.cell.link.label}{more}. Loads broke and were tried "
-        f"again (in {counted(row.broken, 'round')} of {row.cell.arm.name}, in {row.broken_base} of {row.base.name}): "
-        "without them the rounds say one thing, with them as slower than all others another."
+        f"Open: {row.cell.arm.name} against {row.base.name} over {row.cell.link.label}{more}. Loads broke and were "
+        f"tried again (in {counted(row.broken, 'round')} of {row.cell.arm.name}, in {row.broken_base} of "
+        f"{row.base.name}): without them the rounds say one thing, with them as slower than all others another."
     )
 
 

@@ -47,8 +47,8 @@ def unknown_changes(
     made_on: Mapping[str, MadeOn] | None = None,
     worst: float = math.inf,
 ) -> list[tuple[str, str]]:
-    """Return the (base, arm) pairs of cells whose change is not known well enough yet: also those of which no round says
-    anything so far. One of which an arm has no result is not among them: more trials would not help. `made_on`: the
+    """Return the (base, arm) pairs of cells whose change is not known well enough yet, those of which no round says
+    anything among them. One of which an arm has no result is not: more trials would not help. `made_on`: the
     machines of the values; None: one made all. `worst`: the value of a trial that timed out: where both did, a round
     says nothing."""
     if repeat.ci is None:
@@ -59,9 +59,7 @@ def unknown_changes(
         of_base, of_arm = values.get(base), values.get(arm)
         if not of_base or not of_arm:
             return True
-        telling = {
-            n: value for n, value in of_base.items() if not neither_ended(value, of_arm.get(n, math.nan), worst)
-        }
+        telling = {n: value for n, value in of_base.items() if not neither_ended(value, of_arm.get(n, math.nan), worst)}
         interval = statistics.change(telling, of_arm, look.alpha, machines)
         return interval is not None and _is_within(*interval, repeat, 1.0)
 

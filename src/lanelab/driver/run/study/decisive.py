@@ -18,8 +18,8 @@ OF_CLAIM = (
 
 @dataclass(frozen=True, slots=True)
 class Decisive(Coded):
-    """What decides. `settings`: a digest of what is measured and how; `claims`: of what claims are judged by. The
-    rounds are by themselves, since fewer of them measure the same less well."""
+    """It says what decides. `settings`: a digest of what is measured and how; `claims`: of what claims are judged by.
+    The rounds are by themselves, since fewer of them measure the same less well."""
 
     settings: str
     claims: str
