@@ -310,8 +310,10 @@ def test_loads_of_other_cells_change_nothing() -> None:
 def test_arms_that_are_alike_are_not_told_to_differ_because_slow_loads_of_one_break() -> None:
     """The loads of b that take longer than most break, and are tried again until they do not."""
     factor = noise(0.3)
-    slow = lambda arm, rtt, number: arm == "b" and factor(arm, rtt, number) > 1.1  # noqa: E731
     again = noise(0.02, seed=9)
+
+    def slow(arm: str, rtt: int, number: int) -> bool:
+        return arm == "b" and factor(arm, rtt, number) > 1.1
 
     def load(arm: str, rtt: int, number: int) -> float:
         return 850 * again(arm, rtt, number) if slow(arm, rtt, number) else 1000 * factor(arm, rtt, number)

@@ -21,9 +21,7 @@ from lanelab.driver.trial.server_load.wire import judge_wire
 
 MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use
-# Of a processor's time: what a generator that tells nothing of itself may use besides its load, to start, to write its
-# log, and for that to be read. It is watched from before the load until after it.
-BESIDES_S = 0.05
+SHORTEST_S = 1.0  # of a load whose own time is what a generator's use is compared with, where it tells none itself
 # How late 1 of 100 of the generator's timers may be: half the median latency, within these limits.
 LEAST_LAG_MS, MOST_LAG_MS, LAG_SHARE = 20.0, 100.0, 0.5
 MOST_FILES = 0.98  # of those that it may have open
@@ -148,9 +146,10 @@ def _limits(report: LoadReport, machine: MachineEvidence | None, threads: int) -
     elif machine:
         client = next(one for one in machine.machines if "client" in one.nodes)
         processors = threads
-        lasted_s = min(report.seconds, client.seconds) or client.seconds
-        used_s = max(client.cpu_s.get("client", 0.0) - BESIDES_S, 0.0)
-        share = used_s / (max(lasted_s, 1e-9) * processors)
+        # The machine is watched from before the load until after it. What the generator used besides, to start and to
+        # write its log, is little of a load of a second or more.
+        lasted_s = report.seconds if SHORTEST_S <= report.seconds < client.seconds else client.seconds
+        share = client.cpu_s.get("client", 0.0) / (max(lasted_s, 1e-9) * processors)
     else:
         yield _missing("what the generator used of its machine (machine: true records it)")
         return
