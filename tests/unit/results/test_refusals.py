@@ -175,12 +175,12 @@ def losing(trial: Trial, lost: int, failure: str = "") -> Trial:
     return replace(trial, measures=measures, ok=not failure, failures=failures)
 
 
-@pytest.mark.parametrize(("reason", "refused"), [("timeout", False), ("link-rtt", True)])
-def test_trials_that_lost_most_are_not_left_out_since_they_took_too_long(
+@pytest.mark.parametrize(("reason", "refused"), [("timeout", False), ("navigation-failed", False), ("link-rtt", True)])
+def test_trials_that_lost_most_are_not_left_out_since_they_took_too_long_or_broke(
     tmp_path: Path, reason: str, refused: bool
 ) -> None:
-    """The link loses 5%, and every third trial lost so much that its time was over. What failed otherwise is no
-    result."""
+    """The link loses 5%, and every third trial lost so much that its time was over, or that it broke. What failed
+    otherwise is no result."""
     run = read_run(made(tmp_path / "run", "5%", {}))
     trials = tuple(losing(each, 90, reason) if each.round % 3 == 0 else losing(each, 36) for each in run.trials)
     found = replace(run, trials=trials)

@@ -48,9 +48,9 @@ class Pooled:
 
 
 def results_of(trials: Iterable[Trial]) -> list[Trial]:
-    """Return those that tell of their cell's losses: beside trials that count those whose time was over. These may be
-    the ones that lost most; without them a right link would seem to lose too little."""
-    return [trial for trial in trials if trial.ok or trial.timed_out]
+    """Return those that tell of their cell's losses: beside trials that count those whose time was over, and loads that
+    broke. These may be the ones that lost most; without them a right link would seem to lose too little."""
+    return [trial for trial in trials if trial.ok or trial.timed_out or trial.broke]
 
 
 Refused = Mapping[int, tuple[Refusal, ...]]  # by the number of a cell

@@ -101,7 +101,7 @@ def _which(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
 
 def _named(partly: str, places: Sequence[JudgedPlace], verdict: Verdict) -> str:
     """Say where the magnitude is refuted, or open."""
-    where = [place.place.words for place in places if place.verdict == verdict and place.detail == partly]
+    where = [place.place.words for place in places if place.verdict == verdict and partly in place.detail.split("; ")]
     return f"{partly} at {' and '.join(where)}" if where else partly
 
 
