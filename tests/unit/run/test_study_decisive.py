@@ -51,7 +51,6 @@ def test_words_decide_nothing(before: str, after: str) -> None:
     [
         ("rtt: [20ms, 100ms]", "rtt: [20ms, 100ms], loss_up: 1%"),
         ("{protocol: h2, tls: 1.3}", "{protocol: h2, tls: 1.3, server: nginx}"),
-        ("trials: 10", "trials: 10\nbeds: 3"),
         ("trials: 10", "trials: 10\nseed: 3"),
         ("trials: 10", "trials: 10\ntimeout: 50s"),
         ("trials: 10", "trials: 10\nretries: 1"),
@@ -78,21 +77,22 @@ def test_what_is_judged_otherwise_has_other_claims(before: str, after: str) -> N
     [
         ("trials: 12", "measured with fewer rounds, 10 instead of 12"),
         ("trials: 6", "measured with more rounds, 10 instead of 6"),
+        ("trials: 10\nbeds: 3", "measured with 1 instead of 3 beds"),
         ("trials: 12\nseed: 3", "measured with other settings and fewer rounds, 10 instead of 12"),
         ("until: {ci: 2%, min: 6, max: 40}", "measured with other settings and fewer rounds, 10 instead of 6 to 40"),
     ],
 )
-def test_fewer_rounds_are_told_apart_from_other_settings(after: str, said: str) -> None:
+def test_fewer_rounds_and_beds_are_told_apart_from_other_settings(after: str, said: str) -> None:
     assert differs("trials: 10", after) == said
 
 
 def test_rounds_and_claims_are_told_at_once() -> None:
     said = "measured with more rounds, 9 instead of 2, and judged by other claims"
-    assert difference(Decisive("a", "b", 9, 9), Decisive("a", "d", 2, 2)) == said
+    assert difference(Decisive("a", "b", 9, 9, 3), Decisive("a", "d", 2, 2, 3)) == said
 
 
 def test_claims_are_not_compared_where_they_are_about_other_cells() -> None:
-    assert difference(Decisive("a", "b", 9, 9), Decisive("c", "d", 9, 9)) == "measured with other settings"
+    assert difference(Decisive("a", "b", 9, 9, 3), Decisive("c", "d", 9, 9, 3)) == "measured with other settings"
 
 
 def test_each_field_of_a_claim_decides_or_is_words() -> None:

@@ -110,18 +110,20 @@ def test_each_thing_that_is_posted_to_one_address_has_an_answer_of_its_own() -> 
     assert of_site(data, objects=both) == [Reason.MISSING_OBJECT]
 
 
-def test_an_address_in_clear_may_lead_to_the_same_one_with_tls() -> None:
+@pytest.mark.parametrize("part", ["", "#top"])
+def test_an_address_in_clear_may_lead_to_the_same_one_with_tls(part: str) -> None:
     arm = Arm.parse("as recorded", {"protocol": "h2", "tls": "1.3", "schemes": "recorded"})
     page = replace(SITE.objects[0], scheme="https")
-    step = replace(page, scheme="http", status=301, headers=(("Location", "https://a.test/index.html"),))
+    there = f"https://a.test/index.html{part}"
+    step = replace(page, scheme="http", status=301, headers=(("Location", there),))
     data = record(arm)
-    data["requests"][0]["tls"] = None  # Chromium does not say it of what a redirect led to
+    data["requests"][0] |= {"url": there, "tls": None}  # Chromium does not say it of what a redirect led to
     ask(
         data,
         request("a.test/index.html", 9, arm, body=0)
         | {
             "url": "http://a.test/index.html", "protocol": "http/1.1", "tls": None, "status": 301,
-            "response_headers": [["Location", "https://a.test/index.html"]],
+            "response_headers": [["Location", there]],
         },
         arm,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.version import VERSION
@@ -24,7 +24,7 @@ from lanelab.driver.site.archive.dates import utc_of, utc_text
 from lanelab.driver.site.archive.http_text import values_of
 from lanelab.driver.site.archive.read_warc import as_encoded, shown
 from lanelab.driver.site.exchange import Exchange
-from lanelab.driver.site.redirects import REDIRECTS
+from lanelab.driver.site.redirects import REDIRECTS, leads_to
 from lanelab.driver.site.site import Headers
 
 ENDPOINT = "https://web.archive.org/web"
@@ -89,10 +89,10 @@ class Wayback:
             captured = values_of(answer.headers, "memento-datetime")
             if captured:
                 return self._exchange(url, answer, captured[0])
-            location = next(iter(values_of(answer.headers, "location")), "")
-            address = urljoin(answer.url, location)
-            if answer.status not in REDIRECTS or not self._is_own(address):
+            there = leads_to(answer.url, answer.status, answer.headers)
+            if there is None or not self._is_own(there):
                 return None
+            address = there
         return None
 
     def _is_own(self, url: str) -> bool:

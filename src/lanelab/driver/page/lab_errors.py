@@ -46,7 +46,7 @@ def waits_for(error: StoreError | None, *, may_run: bool) -> Html | None:
     return join(" ", say(FULL), " ", say(TELL)) if isinstance(error, DiskFull) else None
 
 
-def note(error: LanelabError) -> None:
+def note(error: LanelabError | str) -> None:
     """Put an error into the log, which is the terminal of lanelab serve."""
     _LOG.warning("a lab on the page: %s", error)
 

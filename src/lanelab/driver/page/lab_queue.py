@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lanelab.analysis.results.run_summary import is_run
-from lanelab.driver.base.errors import LanelabError, StoreError
+from lanelab.driver.base.errors import DiskFull, LanelabError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.page.classroom import Classroom, Student
 from lanelab.driver.page.lab_errors import note
@@ -106,7 +106,8 @@ class LabQueue:
             self._begin(wish)
         except StoreError as error:  # something else is measured here, or the disk is full
             self.changed += str(error) != str(self.awaits)
-            if type(error) is not type(self.awaits):  # how full the disk is changes all the time
+            is_full = isinstance(error, DiskFull) and isinstance(self.awaits, DiskFull)
+            if str(error) != str(self.awaits) and not is_full:  # how full the disk is changes all the time
                 note(error)
             self.awaits = error
             return
@@ -146,6 +147,7 @@ class LabQueue:
             return
         if not there:
             self.problems[now.wish] = now.begun.words()[-LAST:].strip()
+            note(f"its run did not begin: {self.problems[now.wish]}")
         self.classroom.forget(now.experiment)
         self._now = None
         self.changed += 1

@@ -8,13 +8,14 @@ from lanelab.driver.site.freshness import NEVER, directives, told_for_s, values
 
 PERMANENT, TEMPORARY, SEE_OTHER = (301, 308), (302, 303, 307), 303
 REDIRECTS = (*PERMANENT, *TEMPORARY)
+FOLLOWED = (300, *REDIRECTS)  # the first by Firefox alone
 LOCATION = "location"
 
 
 def leads_to(url: str, status: int | None, headers: Headers) -> str | None:
     """Return the address, without a fragment, that a browser asks for after this answer from `url`. None: the answer is
     no redirect, or leads nowhere."""
-    locations = values(headers, LOCATION) if status in REDIRECTS else []
+    locations = [each for each in values(headers, LOCATION) if each] if status in FOLLOWED else []
     if not locations:
         return None
     try:

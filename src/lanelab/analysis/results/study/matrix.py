@@ -28,7 +28,7 @@ LEAD = (
 class CheckJson(TypedDict):
     """One check of a statement, with its verdict in words and numbers as reports have them. run, begun_utc: of what the
     figure is taken from, which may be an earlier run than the variant's newest. experiment_changed: whether the figure
-    has another experiment in that newest run."""
+    is asked for otherwise in that newest run: settings, rounds, beds or claims."""
 
     claim: str
     run: str

@@ -4,6 +4,7 @@ comment, a title or the words of a claim decide nothing. Pure.
 
 from dataclasses import dataclass
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.model import Experiment, Repeat
@@ -19,12 +20,13 @@ OF_CLAIM = (
 @dataclass(frozen=True, slots=True)
 class Decisive(Coded):
     """It says what decides. `settings`: a digest of what is measured and how; `claims`: of what claims are judged by.
-    The rounds are by themselves, since fewer of them measure the same less well."""
+    Rounds and beds are by themselves, since fewer of them measure the same less well."""
 
     settings: str
     claims: str
     least_rounds: int
     most_rounds: int
+    beds: int
 
     @property
     def rounds(self) -> str:
@@ -40,12 +42,11 @@ def decisive(experiment: Experiment) -> Decisive:
         "cells": cells if experiment.order == "sequential" else sorted(cells),
         "order": experiment.order,
         "seed": experiment.seed,
-        "beds": experiment.beds,
         "retries": experiment.retries,
         "until": _until(experiment, repeat),
     }
     claims = sorted(digest_of(_decisive_of(claim)) for claim in experiment.claims)
-    return Decisive(digest_of(settings), digest_of({"claims": claims}), repeat.min, repeat.max)
+    return Decisive(digest_of(settings), digest_of({"claims": claims}), repeat.min, repeat.max, experiment.beds)
 
 
 def _until(experiment: Experiment, repeat: Repeat) -> dict[str, object] | None:
@@ -70,6 +71,8 @@ def difference(then: Decisive, now: Decisive) -> str:
     if then.rounds != now.rounds:
         are_fewer = (then.most_rounds, then.least_rounds) < (now.most_rounds, now.least_rounds)
         how.append(f"{'fewer' if are_fewer else 'more'} rounds, {then.rounds} instead of {now.rounds}")
+    if then.beds != now.beds:
+        how.append(f"{then.beds} instead of {counted(now.beds, 'bed')}")
     measured = f"measured with {' and '.join(how)}" if how else ""
     judged = "judged by other claims" if then.claims != now.claims and not are_others else ""
     return ", and ".join(filter(None, (measured, judged)))

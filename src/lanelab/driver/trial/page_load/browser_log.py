@@ -83,7 +83,8 @@ class BrowserTold:
             return "TLS 1.3"  # there is no other
         if request.tls or not request.url.startswith("https:"):
             return request.tls
-        if request.url not in led_to(on_network(self.record.requests)):  # a repeat view has some of these in its cache
+        there = request.url.partition("#")[0]
+        if there not in led_to(on_network(self.record.requests)):  # a repeat view has some of these in its cache
             return None
         if "tls" in SERVERS[self.arm.server].untold(self.arm.protocol):
             return f"TLS {self.arm.tls}"
