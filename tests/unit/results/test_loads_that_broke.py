@@ -272,6 +272,13 @@ def test_of_a_base_that_breaks_the_direction_is_left() -> None:
     )
 
 
+def test_what_may_lie_between_is_not_refuted() -> None:
+    """Without the loads that broke the effect is below what was published, with them above: in between is all of it."""
+    found = judged(with_effect("change", 0.4), made_claim(), breaks=of_arm(10))
+    assert found.verdict == OPEN
+    assert "without them direction only" in found.detail
+
+
 @pytest.mark.parametrize("verdict", [HELD, UNTESTED])
 def test_a_bed_has_a_number_where_most_of_its_rounds_have(verdict: Verdict) -> None:
     """Of three beds with four rounds each: the first has one load that broke, or two."""

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lanelab.analysis.results.claims.place import not_tested
-from lanelab.analysis.results.claims.rules import Levels, verdict_on
+from lanelab.analysis.results.claims.rules import Levels, region, verdict_on
 from lanelab.analysis.results.claims.samples import Measured, Observed, cells_of, observed_of, weights_of
 from lanelab.analysis.results.claims.verdict import Effect, Interval, JudgedPlace
 from lanelab.analysis.results.claims.words import verdict_words
+from lanelab.analysis.statistics.median import logarithm
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim, Place
 
@@ -60,16 +61,20 @@ def with_and_without(
     known = [one.effect for one in with_broken if one.effect]
     if without.effect is None or len(known) < len(with_broken):
         return replace(not_tested(without.place, _why(without, with_broken), without.trials), broken=without.broken)
-    effect = _of_all([without.effect, *known])
+    effect = _of_all(claim, [without.effect, *known])
     verdict, detail = verdict_on(claim, effect, levels)
     if verdict == without.verdict and without.detail.startswith(detail):
-        return replace(without, effect=effect)
+        more = f"{without.detail}, by the loads that did not break" if without.rounds_needed else without.detail
+        return replace(without, effect=effect, detail=more)
     detail = "; ".join(filter(None, (detail, _why(without, with_broken))))
     return replace(without, verdict=verdict, detail=detail, effect=effect, rounds_needed=None)
 
 
-def _of_all(effects: Sequence[Effect]) -> Effect:
-    """Return the first effect with an interval that holds those of all, and with the largest p."""
+def _of_all(claim: Claim, effects: Sequence[Effect]) -> Effect:
+    """Return the first effect with an interval that holds those of all, and with the largest p. Where one effect is
+    below the region and another above it, what lies between may be in it: it is not shown to be outside."""
+    low, high = region(claim)
+    sides = {(log > high) - (log < low) for log in (logarithm(each.value) for each in effects)}
     return replace(
         effects[0],
         interval_90=_around(effects, lambda each: each.interval_90),
@@ -77,7 +82,7 @@ def _of_all(effects: Sequence[Effect]) -> Effect:
         p_inside=max(each.p_inside for each in effects),
         p_direction=max(each.p_direction for each in effects),
         p_reversed=max(each.p_reversed for each in effects),
-        p_outside=max(each.p_outside for each in effects),
+        p_outside=max(each.p_outside for each in effects) if len(sides) == 1 else 1.0,
     )
 
 

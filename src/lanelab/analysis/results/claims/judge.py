@@ -76,8 +76,8 @@ class _Court:
         judged = judge_place(claim, place, observed, levels, whole=whole)
         if judged.effect is None:
             return judged
-        drifts = claim.is_absolute and not metric.whole
-        if drifts and (why_not := self._drifted(within_beds=judged.effect.between_beds)):
+        drifts, over_beds = claim.is_absolute and not metric.whole, judged.effect.between_beds
+        if drifts and (why_not := self._drifted(within_beds=over_beds and judged.effect.unit == "bed")):
             return not_tested(place, why_not, judged.trials)
         left_out = measured.rounds_with_trials(cells) - len(observed)
         judged = replace(judged, left_out=left_out, broken=len(measured.rounds_that_broke(cells)))

@@ -128,8 +128,9 @@ def left_out_words(judged: Sequence[Judged]) -> str:
         )
     if rounds := _most_of(judged, lambda place: place.broken):
         words.append(
-            f"Rounds in which loads broke and were tried again: {rounds}. Verdicts on load times hold without these "
-            "loads, and with them as slower than all others; other metrics are of the loads that did not break."
+            f"Rounds in which loads broke and were tried again: {rounds}. A verdict on the run's main metric has to "
+            "hold without these loads, and with them as slower than all others; other metrics are of the loads that "
+            "did not break."
         )
     return " ".join(words)
 
