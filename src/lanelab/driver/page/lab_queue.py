@@ -105,10 +105,10 @@ class LabQueue:
             self.require_free()  # before anything is read and written: it is asked again and again, also during trials
             self._begin(wish)
         except StoreError as error:  # something else is measured here, or the disk is full
-            self.changed += str(error) != str(self.awaits)
-            is_full = isinstance(error, DiskFull) and isinstance(self.awaits, DiskFull)
-            if str(error) != str(self.awaits) and not is_full:  # how full the disk is changes all the time
-                note(error)
+            is_new = str(error) != str(self.awaits)
+            self.changed += is_new
+            if is_new and not (isinstance(error, DiskFull) and isinstance(self.awaits, DiskFull)):
+                note(error)  # but how full the disk is changes all the time
             self.awaits = error
             return
         except LanelabError as error:
@@ -147,7 +147,7 @@ class LabQueue:
             return
         if not there:
             self.problems[now.wish] = now.begun.words()[-LAST:].strip()
-            note(f"its run did not begin: {self.problems[now.wish]}")
+            note(f"the run {now.begun.folder} did not begin: {self.problems[now.wish]}")
         self.classroom.forget(now.experiment)
         self._now = None
         self.changed += 1
