@@ -153,20 +153,27 @@ class Result:
 def results(run: Run, metric: str = "", *, broken: bool = False) -> dict[int, dict[int, Result]]:
     """Number of a cell -> round -> its first result; of the primary metric, where time-outs are results too, unless
     another is named. `broken`: there loads that broke are, too. A cell that is refused has none."""
-    other = metric not in ("", run.primary.name)
-    refused, first = refusals(run), dict[tuple[int, int], Trial]()
+    is_primary = metric in ("", run.primary.name)
+    firsts = run.first_results(broken=broken) if is_primary else _first_with(run, metric)
+    refused = refusals(run)
+
+    def result(trial: Trial) -> Result:
+        value = run.outcome(trial) if is_primary else trial.measures[metric]
+        return Result(trial.number, trial.bed, value, trial.machine)
+
+    return {
+        cell: {} if cell in refused else {number: result(trial) for number, trial in rounds.items()}
+        for cell, rounds in firsts.items()
+    }
+
+
+def _first_with(run: Run, metric: str) -> dict[int, dict[int, Trial]]:
+    """Return number of a cell -> round -> its first trial that counts and has this metric."""
+    firsts: dict[int, dict[int, Trial]] = {cell.number: {} for cell in run.cells}
     for trial in run.trials:
-        known = metric in trial.measures if other else trial.value is not None
-        if (trial.ok and known) or (not other and (trial.timed_out or (broken and trial.broke))):
-            first.setdefault((trial.cell.number, trial.round), trial)
-    by_cell: dict[int, dict[int, Result]] = {cell.number: {} for cell in run.cells}
-    for (cell, number), trial in first.items():
-        if cell not in refused:
-            worst, value = run.primary.worst, trial.measures[metric] if other else trial.value
-            by_cell[cell][number] = Result(
-                trial.number, trial.bed, value if trial.ok and value is not None else worst, trial.machine
-            )
-    return by_cell
+        if trial.ok and metric in trial.measures:
+            firsts[trial.cell.number].setdefault(trial.round, trial)
+    return firsts
 
 
 def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:

@@ -333,11 +333,12 @@ class Run:
         """Return number of a cell -> round -> its first result: the primary metric's value, or of a trial that timed
         out what is worse than every value. `broken`: of a load that broke, too."""
         return {
-            cell: {number: self._outcome(trial) for number, trial in rounds.items()}
+            cell: {number: self.outcome(trial) for number, trial in rounds.items()}
             for cell, rounds in self.first_results(broken=broken).items()
         }
 
-    def _outcome(self, trial: Trial) -> float:
+    def outcome(self, trial: Trial) -> float:
+        """Return the primary metric's value of a trial that counts, of any other what is worse than every value."""
         return trial.value if trial.ok and trial.value is not None else self.primary.worst
 
     def made_on(self, *, broken: bool = False) -> dict[int, dict[int, int]]:

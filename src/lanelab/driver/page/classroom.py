@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
 
 from lanelab.analysis.results.report.atomic_files import write_whole
@@ -20,7 +19,7 @@ from lanelab.driver.lab.folder import LabFolder, begin_lab, folder_name, name_to
 from lanelab.driver.lab.sheet import Sheet, stamped
 from lanelab.driver.lab.text import read_text
 from lanelab.driver.page.language import say, text
-from lanelab.driver.page.refusal import Refusal
+from lanelab.driver.page.refusal import nothing_done
 
 FOLDER = "labs"  # among the runs
 BEGUN = ".begun"  # where the experiments are that begin
@@ -68,7 +67,7 @@ class Classroom:
         try:
             name = student_name(name, say)
         except InputError as error:
-            raise _refusal(str(error)) from error
+            raise nothing_done(str(error)) from error
         read = read_lab(lab)
         key = f"{folder_name(name)}.{secrets.token_hex(SECRET_BYTES)}"
         with self.fixing(lab):
@@ -80,14 +79,14 @@ class Classroom:
         """Refuse a name that somebody has, and who comes when the class is full."""
         meant = name_to_compare(name)
         if any(name_to_compare(one.name) == meant for one in self.students(lab)):
-            raise _refusal(say(TAKEN), say(ANOTHER))
+            raise nothing_done(say(TAKEN), say(ANOTHER))
         if len(self.keys(lab)) >= MOST_STUDENTS:
-            raise _refusal(say(FULL, n=MOST_STUDENTS), say(ROOM))
+            raise nothing_done(say(FULL, n=MOST_STUDENTS), say(ROOM))
 
     def remove(self, lab: str, key: str) -> None:
         """Take a student out of the class. The folder stays, under a name that is none of a student."""
         if not _KEY.fullmatch(key) or key not in self.keys(lab):
-            raise _refusal(say("No such student is in this class. Load the page again."))
+            raise nothing_done(say("No such student is in this class. Load the page again."))
         path = self.of(lab) / key
         with writing(f"remove {path}"):
             path.rename(path.with_name(f"{REMOVED}{key}"))
@@ -154,10 +153,6 @@ class Classroom:
             with writing(f"lead {link} to the run"):
                 part.symlink_to(Path("../../..") / run.name)
                 part.replace(link)
-
-
-def _refusal(*words: str) -> Refusal:
-    return Refusal(HTTPStatus.BAD_REQUEST, say("Nothing was done"), *words)
 
 
 def run_name(student: Student) -> str:

@@ -4,11 +4,10 @@ who watches cannot take the places of a class. What is known of it ends with the
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from threading import Lock
 
 from lanelab.driver.page.language import say, text
-from lanelab.driver.page.refusal import Refusal
+from lanelab.driver.page.refusal import nothing_done
 
 MOST_OF_ADDRESS = 60  # in one lab: a class may be behind one address
 ONCE = text("Somebody has begun this lab in this browser.")
@@ -39,10 +38,10 @@ class Enrolments:
         are in the class: who was removed may begin again."""
         with self._lock:
             if self._browsers.get((lab, browser.session)) in there:
-                raise Refusal(HTTPStatus.BAD_REQUEST, say("Nothing was done"), say(ONCE), say(AGAIN))
+                raise nothing_done(say(ONCE), say(AGAIN))
             known = [key for key in self._networks.get((lab, browser.network), []) if key in there]
             if len(known) >= MOST_OF_ADDRESS:
-                raise Refusal(HTTPStatus.BAD_REQUEST, say("Nothing was done"), say(MANY, n=len(known)), say(ASK))
+                raise nothing_done(say(MANY, n=len(known)), say(ASK))
             keys: list[str] = []
             yield keys
             self._browsers[lab, browser.session] = keys[0]

@@ -26,6 +26,11 @@ class Absent(Refusal):
         super().__init__(HTTPStatus.NOT_FOUND, say("Nothing here"), say(NOTHING))
 
 
+def nothing_done(*words: object) -> Refusal:
+    """Return the refusal of what was sent, with why nothing was done."""
+    return Refusal(HTTPStatus.BAD_REQUEST, say("Nothing was done"), *words)
+
+
 def refusal_page(request: Request, refusal: Refusal) -> Response:
     """Return the page that says it."""
     return HTMLResponse(message(refusal.title, *refusal.words, path=request.url.path), refusal.status)

@@ -59,7 +59,8 @@ class Measured:
         by_number, refused = results(run, metric), refusals(run)
         known = metric_of_claim(metric)
         flags = results(run, known.censored) if known and known.censored else {}
-        trials, broken, with_broken = run.by_cell(), run.broken_rounds(), results(run, metric, broken=True)
+        trials, broken = run.by_cell(), run.broken_rounds()
+        with_broken = results(run, metric, broken=True) if any(broken.values()) else by_number
         return cls(
             run,
             {cell.id: by_number[cell.number] for cell in run.cells},

@@ -47,10 +47,9 @@ def unknown_changes(
     made_on: Mapping[str, MadeOn] | None = None,
     worst: float = math.inf,
 ) -> list[tuple[str, str]]:
-    """Return the (base, arm) pairs of cells whose change is not known well enough yet, those of which no round says
-    anything among them. One of which an arm has no result is not: more trials would not help. `made_on`: the
-    machines of the values; None: one made all. `worst`: the value of a trial that timed out: where both did, a round
-    says nothing."""
+    """Return the (base, arm) pairs of cells whose change is not known well enough yet, or not at all. A pair is left
+    out where an arm has no result: more trials would not help. `made_on`: the machines of the values; None: one made
+    all. `worst`: the value of a trial that timed out: where both did, a round says nothing."""
     if repeat.ci is None:
         return []
 
