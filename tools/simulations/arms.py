@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from lanelab.analysis.statistics import KNOWN, compare, estimate, holm, pool
 from lanelab.analysis.statistics.looks import ALPHA, Look, looks
-from lanelab.analysis.statistics.paired import p_of_both
+from lanelab.analysis.statistics.paired import p_of_all
 from lanelab.analysis.statistics.signed_rank import signed_rank
 
 Noise = Callable[[random.Random], float]  # around a median of 0
@@ -107,7 +107,7 @@ def called_faster(
         without = compare(base, {number: ms for number, ms in left.items() if ms is not None})
         bound = compare(base, {number: math.inf if each[0][1] else each[0][0] for number, each in tries.items()})
         if without and bound:
-            both = replace(without, bound=bound, adjusted_p=p_of_both(without.ratio, bound.ratio))
+            both = replace(without, bounds=(bound,), adjusted_p=p_of_all(without.ratio, [bound.ratio]))
             hits[0] += without.verdict == "faster"
             hits[1] += both.verdict == "faster"
     return hits[0] / runs, hits[1] / runs

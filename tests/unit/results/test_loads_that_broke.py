@@ -15,7 +15,6 @@ from lanelab.analysis.results.against import sentences
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.verdict import JudgedPlace, Verdict
 from lanelab.analysis.results.compare_runs import against
-from lanelab.analysis.results.comparisons import BROKE
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.pooled_places import pooled
@@ -113,8 +112,9 @@ def test_loads_of_the_slower_arm_may_break(broken: int) -> None:
 
 def test_arms_that_are_alike_but_for_what_broke_are_not_told_alike() -> None:
     comparison = compared(ROUNDS, effect=1.0)
-    assert comparison.bound
-    assert comparison.bound.ratio.value == math.inf
+    (bound,) = comparison.bounds
+    assert bound.ratio.value == math.inf
+    assert comparison.with_broken == bound.ratio
     assert (comparison.verdict, comparison.p) == ("open: loads broke", 1.0)
 
 
@@ -124,10 +124,43 @@ def test_five_rounds_have_to_go_one_way_with_them_too() -> None:
     assert compared(1, "a", rounds=5).verdict == "faster so far"
 
 
-def test_where_loads_of_both_arms_broke_in_each_round_nothing_is_compared() -> None:
-    run = only_pair(made_run(with_effect("change", 0.7), breaks=lambda _arm, _rtt, _number: True))
+def of_both(rounds: int) -> Breaks:
+    """In so many rounds loads of both arms break."""
+    return lambda _arm, _rtt, number: number <= rounds
+
+
+@pytest.mark.parametrize(
+    ("broken", "faster"),
+    [
+        (of_both(0), True),
+        (of_both(1), True),
+        (of_both(2), False),
+        (of_both(ROUNDS), False),
+        (lambda arm, _rtt, number: number <= 2 if arm == "b" else 6 < number < 9, False),
+        (lambda arm, _rtt, number: number <= 1 if arm == "b" else number > 3, True),
+    ],
+)
+def test_a_comparison_and_a_claim_about_the_same_cells_say_the_same_of_loads_of_both(
+    broken: Breaks, *, faster: bool
+) -> None:
+    """Which of two loads that broke would have been the slower one nobody knows: with both as slow, a round would say
+    nothing, and an arm whose slow loads break would be the faster one by those that are left."""
+    claim = made_claim(low=None, high=0.99, published=())
+    run = only_pair(made_run(with_effect("change", 0.7), claims=[claim], breaks=broken))
+    (row,), (found,) = tables.comparisons(run), judge(run)
+    assert row.comparison
+    assert row.comparison.verdict == ("faster" if faster else "open: loads broke")
+    assert found.verdict == (HELD if faster else OPEN)
+    assert (row.comparison.n, row.comparison.lower) == (ROUNDS, ROUNDS), "those of the loads that did not break"
+
+
+def test_of_two_ratios_with_loads_that_broke_the_one_is_told_that_speaks_against_the_others() -> None:
+    run = only_pair(made_run(with_effect("change", 0.7), breaks=of_both(ROUNDS)))
     (row,) = tables.comparisons(run)
-    assert (row.comparison, row.why) == (None, BROKE)
+    assert row.comparison
+    assert [bound.ratio.value for bound in row.comparison.bounds] == [math.inf, 0.0]
+    assert row.comparison.with_broken == row.comparison.bounds[0].ratio
+    assert data_of(row)["ratio_with_broken"]["value"] is None, "it has no end"
 
 
 def test_a_round_whose_loads_all_broke_counts_as_slower() -> None:
@@ -136,8 +169,8 @@ def test_a_round_whose_loads_all_broke_counts_as_slower() -> None:
     lost = [trial for trial in run.trials if not (trial.ok and trial.cell.id == "b20" and trial.round <= 2)]
     (row,) = tables.comparisons(replace(run, trials=tuple(lost)))
     assert row.comparison
-    assert row.comparison.bound
-    assert (row.comparison.n, row.comparison.left_out, row.comparison.bound.n) == (ROUNDS - 2, 2, ROUNDS)
+    (bound,) = row.comparison.bounds
+    assert (row.comparison.n, row.comparison.left_out, bound.n) == (ROUNDS - 2, 2, ROUNDS)
     assert row.comparison.verdict == "open: loads broke"
 
 
@@ -207,7 +240,7 @@ def test_a_failure_of_the_bed_leaves_verdicts_as_they_are(tmp_path: Path) -> Non
     run = read_run(make_run(tmp_path / "run", made))
     (row,) = tables.comparisons(run)
     assert row.comparison
-    assert (row.comparison.verdict, row.comparison.bound) == ("faster", None)
+    assert (row.comparison.verdict, row.comparison.bounds) == ("faster", ())
     assert "broke" not in terminal(run)
 
 

@@ -4,7 +4,8 @@ Pure.
 Cells that are not compared are there too, with why: nothing vanishes silently.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NotRequired, cast
 
@@ -17,7 +18,6 @@ from lanelab.driver.record.metrics import Metric
 NO_PAIRS = "no round has both"
 NO_PAIRS_ON_ONE = "no machine has both in one round"
 NEITHER = "both timed out in each round that has both"
-BROKE = "loads of both broke in each round that has both"
 NOT_INTERLEAVED = (
     "Arms were not interleaved (order: sequential), so none are compared: a machine that became slower or faster "
     "meanwhile would look like a difference between them."
@@ -78,7 +78,7 @@ class ComparisonRow:
             "rounds_both_timed_out": comparison.both_timed_out if comparison else 0,
             "rounds_broken": self.broken,
             "rounds_broken_base": self.broken_base,
-            "ratio_with_broken": comparison.bound.ratio if comparison and comparison.bound else None,
+            "ratio_with_broken": comparison.with_broken if comparison else None,
             "machines": comparison.machines if comparison else 0,
             "p": comparison.p if comparison else None,
             "p_adjusted": comparison.adjusted_p if comparison else None,
@@ -122,11 +122,52 @@ class Outcomes:
         return why_no_pairs(strata(self.values[base.number], self.values[cell.number], machines, run.primary.worst))
 
 
+@dataclass(frozen=True, slots=True)
+class BrokenLoads:
+    """The loads of a run that broke and were tried again, with what cells would have given with them."""
+
+    without: Outcomes
+    with_them: Outcomes
+    rounds: Mapping[int, frozenset[int]]  # number of a cell -> rounds in which a load broke
+    worst: float
+
+    @classmethod
+    def of(cls, run: Run) -> "BrokenLoads":
+        without, rounds = Outcomes.of(run), run.broken_rounds()
+        with_them = Outcomes.of(run, broken=True) if any(rounds.values()) else without
+        return cls(without, with_them, rounds, run.primary.worst)
+
+    def ends(self, pairs: Sequence[tuple[Cell, Cell]]) -> Iterator[Outcomes]:
+        """Yield the outcomes of (base, arm) with loads of the arms that broke as slower than all others, and with those
+        of the bases; nothing for those of which none broke. Where loads of both broke nobody knows which would have
+        been the slower one, so such a round speaks once for the one and once for the other: as in a claim about the
+        same cells (claims/broken_loads.py)."""
+        for each in ([(cell, base) for base, cell in pairs], pairs):
+            if any(self.rounds[slow.number] for slow, _ in each):
+                yield self._with_slow(each)
+
+    def _with_slow(self, pairs: Sequence[tuple[Cell, Cell]]) -> Outcomes:
+        """Return the outcomes of (slow, other): in each round in which the slow one broke, and that the other has, it
+        is worse than anything, and the other one better."""
+        plain, best = self.without, 0.0 if self.worst else math.inf
+        cells = {cell.number for pair in pairs for cell in pair}
+        values = {cell: dict(plain.values[cell]) for cell in cells}
+        made_on = {cell: dict(plain.made_on[cell]) for cell in cells}
+        for slow, other in ((slow.number, other.number) for slow, other in pairs):
+            for number in self.rounds[slow] & self.with_them.values[other].keys():
+                if not (number in plain.values[slow] and number in plain.values[other]):
+                    for cell in (slow, other):
+                        made_on[cell][number] = self.with_them.made_on[cell][number]
+                values[slow][number], values[other][number] = self.worst, best
+        return Outcomes(values, made_on)
+
+
 def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]:
     """What the experiment compares, by round, with p values that hold for all of it together."""
     if not run.plan.is_interleaved:
         return []
-    results, with_broken, broken = Outcomes.of(run), Outcomes.of(run, broken=True), run.broken_rounds()
+    broken = BrokenLoads.of(run)
+    results, rounds = broken.without, broken.rounds
     refused = refusals(run) if refused is None else refused
     rows = []
     for base, cell in run.plan.compared:
@@ -135,11 +176,11 @@ def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]
         if not why:
             alpha = alpha_of(run, (base, cell), results.values)
             comparison, why = results.compared(run, base, cell, alpha), results.why_no_pairs(run, base, cell)
-            if comparison and (broken[base.number] or broken[cell.number]):
-                bound = with_broken.compared(run, base, cell, alpha)
-                comparison, why = (replace(comparison, bound=bound), why) if bound else (None, BROKE)
+            if comparison:
+                ends = (end.compared(run, base, cell, alpha) for end in broken.ends([(base, cell)]))
+                comparison = replace(comparison, bounds=tuple(filter(None, ends)))
         rows.append(
-            ComparisonRow(cell, base, run.primary, comparison, why, len(broken[cell.number]), len(broken[base.number]))
+            ComparisonRow(cell, base, run.primary, comparison, why, len(rounds[cell.number]), len(rounds[base.number]))
         )
     return _adjusted(rows, so_far=not run.is_finished)
 

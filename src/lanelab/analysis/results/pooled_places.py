@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from lanelab.analysis.results.comparisons import Outcomes, alpha_of
+from lanelab.analysis.results.comparisons import BrokenLoads, Outcomes, alpha_of
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, probability
 from lanelab.analysis.results.refusals import Refused, refusals
 from lanelab.analysis.statistics import ENOUGH, Change, Pooled, pool
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.median import percent
-from lanelab.analysis.statistics.paired import p_of_both
+from lanelab.analysis.statistics.paired import p_of_all
 from lanelab.driver.record.metrics import Metric
 
 
@@ -39,13 +39,13 @@ class PooledRow:
     pairs: int  # of arms, for which the interval and p are as sure as one test would be
     alpha: float
     so_far: bool
-    bound: Pooled | None = None  # with loads that broke as worse than all others; None: none of the run did
+    bounds: tuple[Pooled, ...] = ()  # with loads that broke as worse than all others: those of the arm, of the base
 
     @property
     def p(self) -> float:
         """Return the p of all pairs together, by Bonferroni's method: so it belongs to the interval beside it. Where
         loads broke it is at least that."""
-        return min(1.0, self.pairs * p_of_both(self.pooled.ratio, self.bound.ratio if self.bound else None))
+        return min(1.0, self.pairs * p_of_all(self.pooled.ratio, [each.ratio for each in self.bounds]))
 
     @property
     def is_shown(self) -> bool:
@@ -81,7 +81,7 @@ class PooledRow:
             numbers += f", p {'< 0.0001' if self.p < 0.0001 else f'= {probability(self.p)}'}"
         if self.pairs > 1:
             numbers += f"; this counts all {self.pairs} pairs of arms"
-        if self.bound and self.bound != self.pooled:
+        if self.bounds:
             numbers += "; it has to hold without loads that broke, and with them as slower than all others"
         if not self.is_shown:
             return f"{where}, no difference between {self.arm.name} and {self.base.name} is shown{so_far} ({numbers})."
@@ -99,10 +99,9 @@ def pooled(run: Run, refused: Refused | None = None) -> list[PooledRow]:
     for base, cell in run.plan.compared:
         if base.number not in refused and cell.number not in refused:
             by_arms.setdefault((cell.arm.number, base.arm.number), []).append((base, cell))
-    results = Outcomes.of(run)
-    with_broken = Outcomes.of(run, broken=True) if any(run.broken_rounds().values()) else None
-    several = [pairs for pairs in by_arms.values() if _is_poolable(_pooled_of(run, results, pairs, 1))]
-    rows = [row for pairs in several if (row := _of_both(run, results, with_broken, pairs, len(several)))]
+    broken = BrokenLoads.of(run)
+    several = [pairs for pairs in by_arms.values() if _is_poolable(_pooled_of(run, broken.without, pairs, 1))]
+    rows = [row for pairs in several if (row := _with_bounds(run, broken, pairs, len(several)))]
     return [row for row in rows if row.can_be_shown and not row.pooled.is_opposite]
 
 
@@ -110,15 +109,11 @@ def _is_poolable(row: PooledRow | None) -> bool:
     return row is not None and row.pooled.strata > 1 and row.pooled.ratio.n >= ENOUGH
 
 
-def _of_both(
-    run: Run, results: Outcomes, with_broken: Outcomes | None, pairs: Sequence[tuple[Cell, Cell]], many: int
-) -> PooledRow | None:
-    """Pool them without loads that broke and with them, where any did; None where either has no pairs."""
-    row = _pooled_of(run, results, pairs, many)
-    if row is None or with_broken is None:
-        return row
-    bound = _pooled_of(run, with_broken, pairs, many)
-    return replace(row, bound=bound.pooled) if bound else None
+def _with_bounds(run: Run, broken: BrokenLoads, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:
+    """Pool them without loads that broke, and with them where any did; None where no round has both."""
+    row = _pooled_of(run, broken.without, pairs, many)
+    ends = (_pooled_of(run, end, pairs, many) for end in broken.ends(pairs))
+    return row and replace(row, bounds=tuple(end.pooled for end in ends if end))
 
 
 def _pooled_of(run: Run, results: Outcomes, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:

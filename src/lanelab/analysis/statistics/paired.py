@@ -8,7 +8,7 @@ Where several machines made rounds, each is a stratum: pairs are within a machin
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -89,8 +89,9 @@ class Comparison:
     so_far: bool = False  # the run may go on
     across_machines: int = 0  # of the rounds left out: those whose trials were made on two machines
     machines: int = 1  # that made pairs
-    # The same with loads that broke, and were tried again, as worse than all others. None: none did.
-    bound: "Comparison | None" = None
+    # The same with loads that broke, and were tried again, as worse than all others: those of the arm, and those of the
+    # base. None of an arm whose loads did not break.
+    bounds: tuple["Comparison", ...] = ()
 
     @property
     def faster(self) -> int:
@@ -118,12 +119,19 @@ class Comparison:
     @property
     def p(self) -> float:
         """Return the p of what the verdict says, unadjusted."""
-        return p_of_both(self.ratio, self.bound.ratio if self.bound else None)
+        return p_of_all(self.ratio, [each.ratio for each in self.bounds])
+
+    @property
+    def with_broken(self) -> Change | None:
+        """Return the ratio with loads that broke, of both the one that speaks against what the rounds say by
+        themselves; None where none broke."""
+        ratios = [each.ratio for each in self.bounds]
+        return max(ratios, key=lambda each: each.value if self.ratio.value < 1 else -each.value, default=None)
 
     @property
     def is_open(self) -> bool:
         """Return whether what its rounds say by themselves depends on whether loads that broke are among them."""
-        return self.bound is not None and self.bound.way != self.way
+        return any(each.way != self.way for each in self.bounds)
 
     @property
     def way(self) -> int:
@@ -181,12 +189,12 @@ def compare(
     )
 
 
-def p_of_both(left_out: Change, bound: Change | None) -> float:
+def p_of_all(left_out: Change, bounds: Sequence[Change]) -> float:
     """Return the p of a change that has to be there without loads that broke and with them as worse than all others:
-    an intersection-union test (Berger 1982), so it needs no correction. `bound`: the latter; None: no load broke."""
-    if bound is None:
-        return left_out.p
-    return max(left_out.p, bound.p) if (left_out.value < 1) == (bound.value < 1) else 1.0
+    an intersection-union test (Berger 1982), so it needs no correction. `bounds`: the latter, for each arm whose loads
+    broke."""
+    sides = {each.value < 1 for each in (left_out, *bounds)}
+    return max(each.p for each in (left_out, *bounds)) if len(sides) == 1 else 1.0
 
 
 def ratio_of(base: float, arm: float) -> float:
