@@ -6,7 +6,7 @@ from lanelab.analysis.results import chart_rows, palette, vega
 from lanelab.analysis.results.chart_parts import Specification, described, legend, specification
 from lanelab.analysis.results.chart_scales import span
 from lanelab.analysis.results.drawing import Drawing, Panel
-from lanelab.analysis.results.drift import Point, Series
+from lanelab.analysis.results.drift import Point
 from lanelab.analysis.results.model import Run
 
 LEAST_SPAN_PERCENT = 2.0  # of the axis of drift: noise of a part of a percent should look small
@@ -96,18 +96,20 @@ def _steps(finished: Sequence[float], *, of: int) -> list[dict[str, float]]:
 
 
 def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:
-    """Draw every trial's deviation from its cell's median over the time of the run; None where no cell has enough."""
+    """Draw every trial's deviation from its cell's median over the time of its bed; None where no cell has enough."""
     if not points:
         return None
     cells = {cell.number: cell for cell in run.cells}
     arms = [arm.name for arm in run.arms]
     minutes = points[-1].at_s > MINUTES_FROM_S
+    clock = f"{'minutes' if minutes else 'seconds'} since the first trial"
+    clock += " of its bed" if len({point.series.place for point in points}) > 1 else ""
     rows = [
         {
             "at": point.at_s / 60 if minutes else point.at_s,
             "percent": point.percent,
-            "colour": palette.of(arms.index(cells[_cell(point)].arm.name)).light,
-            "words": described(f"{cells[_cell(point)]}: {point.percent:+.1f}%"),
+            "colour": palette.of(arms.index(cells[point.series.cell].arm.name)).light,
+            "words": described(f"{cells[point.series.cell]}: {point.percent:+.1f}%"),
         }
         for point in points
     ]
@@ -115,9 +117,7 @@ def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:
     base = vega.Chart(rows)
     zero = vega.Chart([{"zero": 0}]).mark("rule", color=palette.MUTED).encode(y="zero:Q")
     dots = base.mark("circle", size=34, opacity=0.75).encode(
-        x=vega.shown(
-            "at:Q", title=f"{'minutes' if minutes else 'seconds'} since the first trial", axis=vega.options(grid=False)
-        ),
+        x=vega.shown("at:Q", title=clock, axis=vega.options(grid=False)),
         y=vega.shown(
             "percent:Q", title="% from the cell's median", scale=vega.options(domain=[-reach, reach], nice=False)
         ),
@@ -125,7 +125,3 @@ def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:
         description="words:N",
     )
     return specification([vega.Layers([zero, dots], width=660, height=170)], "drift")
-
-
-def _cell(point: Point) -> int:
-    return point.group.cell if isinstance(point.group, Series) else int(str(point.group))

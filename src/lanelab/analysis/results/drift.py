@@ -1,36 +1,65 @@
-"""Whether trials got slower or faster while the run went on. Pure.
+"""Whether trials got slower or faster while the run went on, or while each of its beds was used. Pure.
 
-Each value is taken as a deviation from its own cell's median, in percent, so that all cells fit on one time line.
-The slope is Theil and Sen's (the median slope of all pairs). Whether it is more than chance is asked by a permutation
-test: deviations are shuffled within their cells, and rank correlation with time is counted.
+Each value is taken as a deviation, in percent, from the median of its own cell on its own bed, so that all fit on one
+time line. The slope is Theil and Sen's (the median slope of all pairs). Whether it is more than chance is asked by a
+permutation test. What slows the machine for a while slows all trials of a round, so it is rounds that are independent,
+and not trials: each gives the mean rank of its deviations, these are shuffled within their bed, and their correlation
+with the order of the rounds is counted.
+
+What beds differ by looks like drift where they are used one after the other, so each has a clock of its own.
 """
 
 import itertools
+import math
 import operator
 import random
 import statistics
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lanelab.analysis.statistics.ranks import ranks
 
-LEAST_TRIALS = 3  # of a cell: below it, deviations from the cell's own median say nothing
-LEAST_POINTS = 8
+LEAST_TRIALS = 2  # of a cell on a bed: one is its own median
+ENOUGH_ROUNDS = 6  # on one bed: of fewer no order is as rare as it has to be
 SIGNIFICANT = 0.01
 LEAST_CHANGE = 0.5  # percent over the whole run: less is real only on paper
-PERMUTATIONS = 1999
+PERMUTATIONS = 1999  # by chance, where there are more
 MOST_STEPS = 2_000_000  # of all permutations together
 MOST_PAIRS = 200_000
 
 
+class Series(NamedTuple):
+    """Trials that differ by chance and time alone: of a cell, on a bed."""
+
+    cell: int
+    machine: int
+    origin: str  # the run that they were taken from; "": this one
+    bed: int
+
+    @property
+    def place(self) -> tuple[int, str, int]:
+        """Return the bed, from whose beginning its times are."""
+        return self.machine, self.origin, self.bed
+
+
+class Timed(NamedTuple):
+    """One trial."""
+
+    series: Series
+    round: int
+    at_s: float
+    value: float
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One trial: when, and by how many percent it deviates from its cell's median."""
+    """One trial: when, and by how many percent it deviates from the median of its series."""
 
     at_s: float
     percent: float
-    group: Hashable
+    series: Series
+    round: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +68,7 @@ class Drift:
 
     n: int
     change_percent: float
-    p: float | None  # None where there are too few trials to ask
+    p: float | None  # None where there are too few rounds to ask
     what: str = "page loads"
     over: str = "the run"
     higher_is_better: bool = False  # of the values
@@ -57,7 +86,8 @@ class Drift:
             )
         if self.p is None:
             return (
-                f"Too few trials to look for drift (n = {self.n}; cells with fewer than {LEAST_TRIALS} do not count)."
+                f"Too few rounds to look for drift (n = {self.n}): it takes {ENOUGH_ROUNDS} on one bed, or 3 on each "
+                "of three."
             )
         change = f"{abs(self.change_percent):.1f}%"
         way = "slower" if (self.change_percent > 0) != self.higher_is_better else "faster"
@@ -73,58 +103,31 @@ class Drift:
         )
 
 
-class Series(NamedTuple):
-    """Trials of a run that differ by chance and time alone: of a cell, on one machine, in one run, on one bed."""
-
-    cell: int
-    machine: int
-    origin: str  # the run that they were taken from; "": this one
-    bed: int  # 0: whichever
-
-    @property
-    def clock(self) -> tuple[str, int]:
-        """Return whose beginning its times are from."""
-        return self.origin, self.bed
-
-
-def points(values: Iterable[tuple[Hashable, float, float]]) -> list[Point]:
-    """Return for (group, time in seconds, value) the deviations from the group's median, in the order of time."""
-    groups: dict[Hashable, list[tuple[float, float]]] = {}
-    for group, at_s, value in values:
-        groups.setdefault(group, []).append((at_s, value))
+def points(values: Iterable[Timed]) -> list[Point]:
+    """Return the deviations from the medians of their series, in the order of time."""
+    series: dict[Series, list[Timed]] = {}
+    for one in values:
+        series.setdefault(one.series, []).append(one)
     deviations = []
-    for group, members in groups.items():
-        middle = statistics.median(value for _, value in members)
+    for members in series.values():
+        middle = statistics.median(one.value for one in members)
         if len(members) >= LEAST_TRIALS and middle > 0:
-            deviations += [Point(at_s, 100 * (value / middle - 1), group) for at_s, value in members]
+            deviations += [Point(one.at_s, 100 * (one.value / middle - 1), one.series, one.round) for one in members]
     return sorted(deviations, key=lambda point: point.at_s)
 
 
 def drift(
-    values: Iterable[tuple[Hashable, float, float]],
-    seed: int = 1,
-    *,
-    what: str = "page loads",
-    over: str = "the run",
-    higher_is_better: bool = False,
+    values: Iterable[Timed], seed: int = 1, *, what: str = "page loads", higher_is_better: bool = False
 ) -> Drift:
-    """Return the drift of a run, from (group, time in seconds, value) of every trial that counts."""
-    return replace(_drift(values, seed), what=what, over=over, higher_is_better=higher_is_better)
-
-
-def _drift(values: Iterable[tuple[Hashable, float, float]], seed: int) -> Drift:
+    """Return the drift of a run, from every trial that counts; of several beds, of each as it was used."""
     deviating = points(values)
-    span = deviating[-1].at_s - deviating[0].at_s if deviating else 0.0
-    if len(deviating) < LEAST_POINTS or span <= 0:
-        return Drift(len(deviating), 0.0, None)
+    over = "the run" if len({point.series.place for point in deviating}) < 2 else "a bed"
+    found = Drift(len(deviating), 0.0, None, what, over, higher_is_better)
+    p = _permutation_p(deviating, seed)
+    if p is None:
+        return found
     slope = theil_sen([(point.at_s, point.percent) for point in deviating], seed)
-    times = _centred(ranks([point.at_s for point in deviating]))
-    deviations = _centred(ranks([point.percent for point in deviating]))
-    observed = _dot(times, deviations)
-    if _dot(times, times) * _dot(deviations, deviations) == 0:
-        return Drift(len(deviating), 0.0, 1.0)
-    p = _permutation_p(deviating, times, deviations, abs(observed), seed)
-    return Drift(len(deviating), slope * span, p)
+    return replace(found, p=p, change_percent=slope * (deviating[-1].at_s - deviating[0].at_s))
 
 
 def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:
@@ -153,38 +156,38 @@ def _dot(a: Sequence[float], b: Iterable[float]) -> float:
     return total
 
 
-def _permutation_p(
-    deviating: Sequence[Point], times: Sequence[float], deviations: Sequence[float], observed: float, seed: int
-) -> float:
-    """Return how often the correlation is at least as strong when deviations are shuffled within each group."""
-    groups: dict[Hashable, list[int]] = {}
-    for i, point in enumerate(deviating):
-        groups.setdefault(point.group, []).append(i)
+def _permutation_p(deviating: Sequence[Point], seed: int) -> float | None:
+    """Return how often the correlation is at least as strong where the rounds of each bed come in any order. None where
+    so few have no order that would be rare enough."""
+    beds = _rounds(deviating)
+    if _orders(beds) <= 2 / SIGNIFICANT:  # the strongest of all, and its reverse
+        return None
+    times = [place for rounds in beds for place in _centred(range(len(rounds)))]
+    observed = abs(_dot(times, itertools.chain.from_iterable(beds)))
+    return statistics.fmean(abs(_dot(times, each)) >= observed - 1e-9 for each in _in_any_order(beds, seed))
+
+
+def _orders(beds: Sequence[Sequence[float]]) -> int:
+    return math.prod(math.factorial(len(rounds)) for rounds in beds)
+
+
+def _in_any_order(beds: Sequence[list[float]], seed: int) -> Iterator[Iterable[float]]:
+    """Yield the rounds in each order in which those of each bed may come; of very many that which they have, and a
+    seeded choice of others."""
+    if _orders(beds) <= PERMUTATIONS:
+        yield from map(itertools.chain.from_iterable, itertools.product(*map(itertools.permutations, beds)))
+        return
+    yield itertools.chain.from_iterable(beds)
     rng = random.Random(seed)  # noqa: S311 - chance for statistics, not for secrets
-    times_by_group = [times[i] for members in groups.values() for i in members]
-    members_of = [[deviations[i] for i in members] for members in groups.values()]
-    rounds = max(199, min(PERMUTATIONS, MOST_STEPS // len(deviating)))
-    with_steps = [(members, shuffle_steps(len(members))) for members in members_of]
-    as_strong = 0
-    for _ in range(rounds):
-        for members, steps in with_steps:
-            shuffle(members, steps, rng.getrandbits)
-        shuffled = itertools.chain.from_iterable(members_of)
-        as_strong += abs(_dot(times_by_group, shuffled)) >= observed - 1e-9
-    return (as_strong + 1) / (rounds + 1)
+    for _ in range(max(199, min(PERMUTATIONS, MOST_STEPS // sum(map(len, beds))))):
+        for rounds in beds:
+            rng.shuffle(rounds)
+        yield itertools.chain.from_iterable(beds)
 
 
-def shuffle_steps(length: int) -> list[tuple[int, int]]:
-    """Return the steps in which a list of this length is shuffled: a position, and how many random bits choose what
-    comes there."""
-    return [(last, (last + 1).bit_length()) for last in range(length - 1, 0, -1)]
-
-
-def shuffle(members: list[float], steps: Sequence[tuple[int, int]], bits: Callable[[int], int]) -> None:
-    """Do what `random.shuffle` does, with the same chance and the same result, without its two calls for each step:
-    most of the time of a run's results is spent here."""
-    for last, many in steps:
-        chosen = bits(many)
-        while chosen > last:
-            chosen = bits(many)
-        members[last], members[chosen] = members[chosen], members[last]
+def _rounds(deviating: Sequence[Point]) -> list[list[float]]:
+    """Return the mean rank of the deviations of each round, around that of its bed, in the order of time."""
+    beds: dict[tuple[int, str, int], dict[int, list[float]]] = {}
+    for point, rank in zip(deviating, ranks([point.percent for point in deviating]), strict=True):
+        beds.setdefault(point.series.place, {}).setdefault(point.round, []).append(rank)
+    return [_centred([statistics.fmean(some) for some in rounds.values()]) for rounds in beds.values()]

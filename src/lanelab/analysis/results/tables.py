@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 from lanelab.analysis import statistics as stats
 from lanelab.analysis.results.between_beds import BedsOfRun, beds_of_run
 from lanelab.analysis.results.comparisons import ComparisonRow, comparisons
-from lanelab.analysis.results.drift import Drift, Series, drift
+from lanelab.analysis.results.drift import Drift, Series, Timed, drift
 from lanelab.analysis.results.machines import MachinesOfRun, machines_of_run
 from lanelab.analysis.results.model import Cell, Identity, Run, Trial
 from lanelab.analysis.results.numbers import shown, values_of
@@ -225,33 +225,31 @@ def broken_words(rows: Sequence[Row]) -> str:
     )
 
 
-def run_drift(run: Run, *, within_beds: bool = False) -> Drift:
-    """Return whether the run got slower or faster as it went on; `within_beds`: whether its beds did, as each was
+def run_drift(run: Run) -> Drift:
+    """Return whether the run got slower or faster as it went on; of several beds, whether these did, as each was
     used."""
-    values, over = timed(run, within_beds=within_beds), "a bed" if within_beds else "the run"
-    change = drift(values, what=run.trials_word, over=over, higher_is_better=run.primary.higher_is_better)
+    change = drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
     return change if run.plan.is_interleaved else replace(change, p=None, is_interleaved=False)
 
 
-def timed(run: Run, *, within_beds: bool = False) -> list[tuple[Series, float, float]]:
-    """(series, seconds since the first trial, primary metric) of trials that count, and of those that timed out: left
-    out, a run that became too slow to end in time would look as steady as the loads that were fast enough. A series is
-    a cell on one machine: machines differ in speed. The clock of trials from another run starts with that run's.
-    `within_beds`: a series is a cell on one bed, and each bed has a clock."""
+def timed(run: Run) -> list[Timed]:
+    """Return the primary metric, over the seconds since the first trial of its bed, of trials that count, and of those
+    that timed out: left out, a run that became too slow to end in time would look as steady as the loads that were fast
+    enough. A bed has one machine; trials from another run have the clock of a bed of that run."""
     limit = 0.0 if run.primary.higher_is_better else run.limit_of(run.primary.name)
     known = [(trial, limit if trial.timed_out else trial.value) for trial in run.trials if trial.timed_out or trial.ok]
     if not run.ok:
         return []
 
     def series(trial: Trial) -> Series:
-        return Series(trial.cell.number, trial.machine, trial.origin, trial.bed if within_beds else 0)
+        return Series(trial.cell.number, trial.machine, trial.origin, trial.bed)
 
-    began: dict[tuple[str, int], datetime.datetime] = {}
+    began: dict[tuple[int, str, int], datetime.datetime] = {}
     for trial, _ in known:
-        clock = series(trial).clock
-        began[clock] = min(trial.started, began.get(clock, trial.started))
+        place = series(trial).place
+        began[place] = min(trial.started, began.get(place, trial.started))
     return [
-        (series(trial), (trial.started - began[series(trial).clock]).total_seconds(), value)
+        Timed(series(trial), trial.round, (trial.started - began[series(trial).place]).total_seconds(), value)
         for trial, value in known
         if value is not None
     ]

@@ -44,7 +44,7 @@ class _Court:
     def __init__(self, run: Run) -> None:
         self.run = run
         self._measured: dict[str, Measured] = {}
-        self._drift: dict[bool, str] = {}
+        self._drift: str | None = None  # None: not asked yet
 
     def judged(self, claim: Claim, *, changed: bool) -> Judged:
         metric = metric_of_claim(claim.metric)
@@ -76,8 +76,7 @@ class _Court:
         judged = judge_place(claim, place, observed, levels, whole=whole)
         if judged.effect is None:
             return judged
-        drifts, over_beds = claim.is_absolute and not metric.whole, judged.effect.between_beds
-        if drifts and (why_not := self._drifted(within_beds=over_beds and judged.effect.unit == "bed")):
+        if claim.is_absolute and not metric.whole and (why_not := self._drifted()):
             return not_tested(place, why_not, judged.trials)
         left_out = measured.rounds_with_trials(cells) - len(observed)
         judged = replace(judged, left_out=left_out, broken=len(measured.rounds_that_broke(cells)))
@@ -98,14 +97,14 @@ class _Court:
         each = [observe(measured, of_one, replace(place, points=points)) for points in shares]
         return are_shown_opposite([by_machine(rounds) for rounds in each if not isinstance(rounds, NotTested)], alpha)
 
-    def _drifted(self, *, within_beds: bool) -> str:
+    def _drifted(self) -> str:
         """Return why values of this run depend on when they were measured; "": they do not. Pairs and counts never do.
-        An interval between beds has in it what these differ by, and so the times at which they were used: there only
-        what happens within beds is left to ask."""
-        if within_beds not in self._drift:
-            values = run_drift(self.run, within_beds=within_beds)
-            self._drift[within_beds] = values.words() if values.is_shown or not values.is_interleaved else ""
-        return self._drift[within_beds]
+        What beds differ by is in the interval between them, and beside one of a single bed stands how wide it had to
+        be for others: what happens within beds is left to ask."""
+        if self._drift is None:
+            values = run_drift(self.run)
+            self._drift = values.words() if values.is_shown or not values.is_interleaved else ""
+        return self._drift
 
 
 def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:
