@@ -1,13 +1,12 @@
 """Verdicts on claims in words: joined to their detail, with what an interval is across and what it leaves out."""
 
 import dataclasses
-import math
 
 import pytest
 
 from lanelab.analysis.results.claims.claim_family import wrong_by_chance
-from lanelab.analysis.results.claims.estimates import OverBeds, OverRounds
-from lanelab.analysis.results.claims.missing_rounds import is_known, numbers_needed
+from lanelab.analysis.results.claims.estimates import OverBeds
+from lanelab.analysis.results.claims.missing_rounds import numbers_needed
 from lanelab.analysis.results.claims.rules import Levels
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
 from lanelab.analysis.results.claims.words import base_words, effect_words, estimate_words, verdict_words
@@ -73,11 +72,8 @@ def test_how_many_verdicts_are_wrong_by_chance() -> None:
     assert wrong_by_chance(0.05, 1) == ""
 
 
-def test_an_effect_that_is_hardly_known_is_not_called_near_to_the_edge() -> None:
-    """-6% with an interval from -48% to +71%, in a region of 5%: nobody can say how far it is from the edge."""
-    claim = equivalent(made_claim())
-    wide = OverBeds([math.log(each) for each in (0.75, 0.94, 1.18)])
-    assert numbers_needed(claim, wide, Levels()) is None
-    assert not is_known(claim, wide, Levels())
-    near = OverRounds([math.log(0.951) + 0.001 * (at % 3 - 1) / 3 for at in range(12)])
-    assert is_known(claim, near, Levels())
+@pytest.mark.parametrize(("sd", "needed"), [(0.05, 8), (0.09, 23), (0.11, None), (1.0, None)])
+def test_how_many_beds_would_tell_is_said_up_to_eight_times_as_many(sd: float, needed: int | None) -> None:
+    """Of no effect within 5%. With an effect that lies nearer to the edge than its own standard error nobody can say
+    how far it lies."""
+    assert numbers_needed(equivalent(made_claim()), OverBeds([-sd, 0.0, sd]), Levels()) == needed

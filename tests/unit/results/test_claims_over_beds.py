@@ -51,6 +51,24 @@ def test_rounds_that_beds_shared_are_not_told_as_rounds_without_a_number() -> No
     assert "give no number" not in summary([found])
 
 
+# --- how many would tell
+
+
+@pytest.mark.parametrize(
+    ("sd", "needed", "words"),
+    [
+        (0.09, 92, "about 92 rounds on 23 beds would probably settle it"),
+        (0.11, None, "more than 96 rounds on 24 beds would be needed, if the effect is where it seems to be"),
+    ],
+)
+def test_more_beds_than_eight_times_as_many_are_not_counted(sd: float, needed: int | None, words: str) -> None:
+    """Of no effect within 5%, by three beds of four rounds each: 269 beds would be no more than a guess."""
+    alike = made_claim(low=0.95, high=1.05, published=(), side=0, equivalent=True)
+    observed = [Observed(4 * bed + n, bed + 1, sd * (bed - 1), (n,)) for bed in range(3) for n in range(1, 5)]
+    found = judge_place(alike, alike.places[0], observed, levels_after(only_look(12), 12), whole=False)
+    assert (found.verdict, found.rounds_needed, found.detail) == (OPEN, needed, words)
+
+
 # --- beds that are used one after the other, and values
 
 

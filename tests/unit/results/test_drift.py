@@ -54,6 +54,16 @@ def test_a_machine_that_slows_whole_rounds_by_chance_does_not_drift() -> None:
     assert alarms(lambda seed: made_drift(0, seed, rounds=12, of_round=0.05)) <= 3
 
 
+def test_rounds_that_beds_made_together_are_one_each() -> None:
+    """As in a sweep on one machine: what slows it slows all of its beds."""
+
+    def shared(seed: int) -> list[Timed]:
+        made = made_drift(0, seed, rounds=12, of_round=0.05)
+        return [one._replace(series=one.series._replace(bed=one.series.cell)) for one in made]
+
+    assert alarms(shared) <= 3
+
+
 def test_beds_that_differ_do_not_drift_and_each_may() -> None:
     """Used one after the other, each slower than the one before, they would look like drift of the run."""
     assert alarms(lambda seed: made_drift(0, seed, rounds=12, beds=3, of_bed=0.05)) <= 3

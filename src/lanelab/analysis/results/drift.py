@@ -186,8 +186,14 @@ def _in_any_order(beds: Sequence[list[float]], seed: int) -> Iterator[Iterable[f
 
 
 def _rounds(deviating: Sequence[Point]) -> list[list[float]]:
-    """Return the mean rank of the deviations of each round, around that of its bed, in the order of time."""
-    beds: dict[tuple[int, str, int], dict[int, list[float]]] = {}
+    """Return of each bed the mean rank of the deviations of each round, around that of the bed, in order. A round that
+    beds of one machine made together is one, of the first of them: they were used at the same time."""
+    rounds: dict[tuple[int, str, int], list[tuple[int, float]]] = {}
     for point, rank in zip(deviating, ranks([point.percent for point in deviating]), strict=True):
-        beds.setdefault(point.series.place, {}).setdefault(point.round, []).append(rank)
-    return [_centred([statistics.fmean(some) for some in rounds.values()]) for rounds in beds.values()]
+        machine, origin, bed = point.series.place
+        rounds.setdefault((machine, origin, point.round), []).append((bed, rank))
+    beds: dict[tuple[int, str, int], list[float]] = {}
+    for (machine, origin, _), of_beds in sorted(rounds.items()):
+        middle = statistics.fmean(rank for _, rank in of_beds)
+        beds.setdefault((machine, origin, min(bed for bed, _ in of_beds)), []).append(middle)
+    return [*map(_centred, beds.values())]

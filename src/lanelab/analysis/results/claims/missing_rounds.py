@@ -4,6 +4,10 @@ If the effect is where it seems to be, the intervals that shrink around it settl
 reach the boundary that they cross now. Which boundary that is depends on where the effect lies: any that would give a
 verdict will do, so it is the one that needs the fewest. An estimate moves meanwhile, so room is left for that: the
 rounds are those with which four of five such runs would have a verdict.
+
+That has a limit. An effect that takes eight times as many lies as far from the boundary as its own standard error
+(1.96 + 0.84 of these, squared, are 8), so beyond it nobody can say how far it lies: more than that is all there is to
+say.
 """
 
 import math
@@ -17,7 +21,7 @@ from lanelab.analysis.results.claims.rules import Levels, directions, is_directi
 from lanelab.driver.experiment.claim import Claim
 
 OF_RUNS = NormalDist().inv_cdf(0.8)
-MOST = 1000  # rounds or beds: more is no advice
+TIMES = 8  # as many rounds or beds: more is no advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +33,9 @@ class Settling:
 
 
 def numbers_needed(claim: Claim, known: Estimate, levels: Levels) -> int | None:
-    """Return how many beds or rounds in all; None where no number in reach settles it."""
+    """Return how many beds or rounds in all; None where it takes more than TIMES as many."""
     counts_needed = [needed for each in _settling(claim, known.value, levels) if (needed := _needed(known, each))]
     return min(counts_needed, default=None)
-
-
-def is_known(claim: Claim, known: Estimate, levels: Levels) -> bool:
-    """Return whether the effect is known better than its distance from the edges. Else nobody can say how far it is."""
-    return any(known.error()(known.count) < each.distance for each in _settling(claim, known.value, levels))
 
 
 def _settling(claim: Claim, value: float, levels: Levels) -> Iterator[Settling]:
@@ -58,6 +57,6 @@ def _needed(known: Estimate, settling: Settling) -> int | None:
     def is_enough(count: int) -> bool:
         return reach(count) + OF_RUNS * error(count) <= settling.distance
 
-    counts = range(known.count + 1, MOST + 1)
+    counts = range(known.count + 1, TIMES * known.count + 1)
     counts_needed = bisect_left(counts, True, key=is_enough)  # intervals only shrink as rounds are added
     return counts[counts_needed] if counts_needed < len(counts) else None

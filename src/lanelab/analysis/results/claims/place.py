@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lanelab.analysis.results.between_beds import between, hodges_lehmann
 from lanelab.analysis.results.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
-from lanelab.analysis.results.claims.missing_rounds import is_known, numbers_needed
+from lanelab.analysis.results.claims.missing_rounds import TIMES, numbers_needed
 from lanelab.analysis.results.claims.rules import SAME, Levels, effect_of, exact_effect, is_exact, outsiders, verdict_on
 from lanelab.analysis.results.claims.samples import (
     Observed,
@@ -105,10 +105,9 @@ def _judge_estimate(claim: Claim, place: Place, units: _Units, levels: Levels) -
     rounds = None
     if verdict == Verdict.INCONCLUSIVE:
         rounds, detail = _more(claim, known, levels, effect)
-    if bounds := bounds_words(observed):
-        rounds, detail = None, f"{detail}; {bounds}" if detail and rounds is None else bounds
     of_machines = f"an absolute number over {beds} machines" if units.on_machines and claim.is_absolute else ""
-    detail = "; ".join(filter(None, (detail, _by_ranks(units) if across else "", of_machines)))
+    parts = (detail, bounds_words(observed), _by_ranks(units) if across else "", of_machines)
+    detail = "; ".join(filter(None, parts))
     return JudgedPlace(place, verdict, detail, effect, _trials_of(taken), rounds)
 
 
@@ -203,19 +202,17 @@ def _counts(claim: Claim, logs: Sequence[float], detail: str) -> str:
 
 def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tuple[int | None, str]:
     """Return the rounds in all that would probably settle it, and that in words."""
+    if isinstance(known, Beyond):
+        return None, ""  # why it is not known better is said of the rounds that leave it open
     needed, ends = numbers_needed(claim, known, levels), effect.interval_95
     if needed is None and ends and (ends.low == 0 or ends.high == math.inf):
-        if isinstance(known, Beyond):
-            return None, ""  # why it has no end is said of the rounds that leave it open
         return None, "trials that timed out, or whose value is 0, leave its interval without an end"
-    if needed is None and not is_known(claim, known, levels):
-        return None, "the effect is not known well enough to say how many rounds would settle it"
+    many = rounds = needed or TIMES * known.count
+    words = counted(rounds, "round")
+    if effect.between_beds:
+        rounds = many * math.ceil(effect.n / effect.beds)
+        words = f"{counted(rounds, 'round')} on {many} {effect.unit}s"
     if needed is None:
-        return None, "the effect is too near to the edge of the claim for more rounds to settle it"
-    if not effect.between_beds:
-        return needed, f"about {counted(needed, 'round')} would probably settle it"
-    rounds = needed * math.ceil(effect.n / effect.beds)
-    words = f"about {counted(rounds, 'round')} on {needed} {effect.unit}s would probably settle it"
-    if effect.n == effect.beds:
-        words += f", or fewer {effect.unit}s with several rounds on each"
-    return rounds, words
+        return None, f"more than {words} would be needed, if the effect is where it seems to be"
+    fewer = f", or fewer {effect.unit}s with several rounds on each" if effect.n == effect.beds else ""
+    return rounds, f"about {words} would probably settle it{fewer if effect.between_beds else ''}"
