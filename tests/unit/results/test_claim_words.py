@@ -15,6 +15,7 @@ from tools.simulations.claims import equivalent, made_claim
 
 ALONE = Effect(8, 1, False, 0.9, Interval(0.8, 1.0), Interval(0.7, 1.1), 0.5, 0.5, 0.5, 0.5)
 OVER = dataclasses.replace(ALONE, n=12, beds=3, between_beds=True)
+RANKED = dataclasses.replace(OVER, by_ranks=True)
 COUNT = dataclasses.replace(ALONE, interval_90=None, interval_95=None)
 
 
@@ -55,6 +56,8 @@ def test_a_value_has_three_digits_that_count_and_no_power_of_ten(value: float, w
         ((), []),
         ((None, COUNT), []),
         ((OVER,), ["Effects over beds are the mean of one number for each bed"]),
+        ((RANKED,), ["Effects by ranks of beds are the middle of one number for each bed (pseudo-median)."]),
+        ((OVER, RANKED), ["Effects over beds are the mean", "Effects by ranks of beds are the middle"]),
         (
             (ALONE, OVER),
             ["mean of one number for each bed", "middle of its rounds", "3.0 times too narrow", "(8 rounds)"],
@@ -65,6 +68,7 @@ def test_a_table_of_claims_names_its_estimates(effects: tuple[Effect | None, ...
     words = estimate_words([judged(*effects)])
     assert all(part in words for part in parts)
     assert bool(words) == bool(parts)
+    assert ("mean" in words) == (OVER in effects), "nothing is called a mean that is none"
 
 
 def test_how_many_verdicts_are_wrong_by_chance() -> None:

@@ -147,6 +147,8 @@ def test_a_bed_that_timed_out_is_slower_than_every_other(beds: int, late: list[i
     assert effect is not None
     assert (effect.between_beds, effect.beds, effect.n) == (True, beds, 2 * beds)
     assert f"by ranks of beds, since on {len(late)} of {beds} beds half of the rounds" in found.detail
+    assert "mean" not in estimate_words([found])
+    assert "by ranks of beds are the middle" in estimate_words([found])
 
 
 def test_three_beds_of_which_one_is_endless_settle_nothing() -> None:

@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lanelab.analysis.results.between_beds import between, hodges_lehmann
 from lanelab.analysis.results.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
@@ -101,6 +101,7 @@ def _judge_estimate(claim: Claim, place: Place, units: _Units, levels: Levels) -
     known = _with_bounds(known, observed, units.numbers if across else None)
     beds = len(units.numbers) if across else units.within
     effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=units.name)
+    effect = replace(effect, by_ranks=across and bool(units.endless))
     verdict, detail = verdict_on(claim, effect, levels)
     rounds = None
     if verdict == Verdict.INCONCLUSIVE:

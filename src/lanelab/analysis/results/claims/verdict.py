@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from lanelab.analysis.results.layout.data import key
+from lanelab.analysis.results.layout.data import LEFT_OUT, key
 from lanelab.driver.experiment.claim import Claim, Place
 
 
@@ -48,6 +48,8 @@ class Effect:
     p_outside: float  # two-sided: where it lies inside the region
     # what `beds` counts: with several machines they are machines
     unit: str = field(default="bed", metadata=key("beds_are", _several))
+    # whether a value between beds is the middle of their numbers, and not the mean; the detail of the verdict says why
+    by_ranks: bool = field(default=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

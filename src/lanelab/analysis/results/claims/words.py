@@ -20,6 +20,8 @@ MOODS: dict[Verdict, Mood] = {
     Verdict.INCONCLUSIVE: "muted",
     Verdict.NOT_TESTED: "muted",
 }
+MEAN = "Effects over {unit}s are the mean of one number for each {unit} (as logarithms)."
+BY_RANKS = "Effects by ranks of {unit}s are the middle of one number for each {unit} (pseudo-median)."
 QUANTIFIERS = {"one": "", "every": "in every one of {n} places", "any": "in any of {n} places"}
 
 
@@ -107,8 +109,8 @@ def estimate_words(judged: Sequence[Judged]) -> str:
     """Which estimates a table of claims has: the same arms may have another one elsewhere on the page."""
     effects = [effect for each in judged for effect in effects_of(each.places) if effect.interval_95]
     alone = [effect for effect in effects if not effect.between_beds]
-    units = dict.fromkeys(effect.unit for effect in effects if effect.between_beds)
-    words = [f"Effects over {unit}s are the mean of one number for each {unit} (as logarithms)." for unit in units]
+    over = dict.fromkeys((effect.unit, effect.by_ranks) for effect in effects if effect.between_beds)
+    words = [(BY_RANKS if by_ranks else MEAN).format(unit=unit) for unit, by_ranks in over]
     if alone:
         least = min(alone, key=lambda effect: one_bed.too_narrow(effect.n, effect.beds))
         words.append(

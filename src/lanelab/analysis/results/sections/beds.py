@@ -12,9 +12,10 @@ from lanelab.analysis.results.sections.seen import Seen
 Row = CellRow | ChangeRow
 Show = Callable[[float], str]
 NOTE = (
-    "A bed counts as one observation: the median of its trials, or Hodges and Lehmann's estimate of its changes. The "
-    "interval is Student's t over the logarithms of these numbers. docs/reference/between-beds.md says how often it "
-    "holds what another bed would say in the long run."
+    "A bed counts as one observation: the median of its trials, or Hodges and Lehmann's estimate of its changes. Their "
+    "middle is the geometric mean, which there is not where one of them timed out or is 0; the interval is Student's t "
+    "over the logarithms of these numbers. docs/reference/between-beds.md says how often it holds what another bed "
+    "would say in the long run."
 )
 
 
