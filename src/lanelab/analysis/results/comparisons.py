@@ -177,7 +177,7 @@ def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]
             alpha = alpha_of(run, (base, cell), results.values)
             comparison, why = results.compared(run, base, cell, alpha), results.why_no_pairs(run, base, cell)
             if comparison:
-                ends = (end.compared(run, base, cell, alpha) for end in broken.ends([(base, cell)]))
+                ends = [end.compared(run, base, cell, alpha) for end in broken.ends([(base, cell)])]
                 comparison = replace(comparison, bounds=tuple(filter(None, ends)))
         rows.append(
             ComparisonRow(cell, base, run.primary, comparison, why, len(rounds[cell.number]), len(rounds[base.number]))
