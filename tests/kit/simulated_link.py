@@ -34,6 +34,7 @@ class Host:
     sent: int = 0
     heard: int = 0  # bytes that are acknowledged
     expected: int = 0
+    newest: int = 0  # timestamp of what came in order, which it echoes
     ahead: dict[int, int] = field(default_factory=dict)  # what came out of order: where, how long
 
 
@@ -125,13 +126,14 @@ class _Connection:
         }
         self.mss = load.mss or load.real.mtu - 40
         self.segment = self.mss - OPTIONS
+        self.stamped = load.real.client.timestamps and load.real.server.timestamps
         self.size = size
         load.at(begins_ns, lambda: self._send(True, 0, 0, SYN))
 
     def _send(self, up: bool, seq: int, payload: int, flags: int = ACK) -> None:
         own = self.hosts[up]
         size = BARE + payload + (SYN_OPTIONS if flags & SYN else OPTIONS)
-        stamp = (self.load.now // MS, 0)
+        stamp = (self.load.now // MS, own.newest) if self.stamped else None
         packet = Packet(
             0, 0, up, size, seq, own.expected, payload, flags, 500, 0, stamp, self.mss if flags & SYN else None, False
         )
@@ -142,6 +144,8 @@ class _Connection:
 
     def _take(self, packet: Packet) -> None:
         own, other = self.hosts[not packet.up], self.hosts[packet.up]
+        if packet.timestamp and packet.seq <= own.expected:
+            own.newest = max(own.newest, packet.timestamp[0])
         if packet.flags & SYN:
             own.expected, own.sent, other.sent = 1, max(own.sent, 0), 1
             if packet.up:

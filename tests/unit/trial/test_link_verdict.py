@@ -10,12 +10,12 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.link import Link
-from lanelab.driver.record.evidence.link import LinkEvidence, Windows
+from lanelab.driver.record.evidence.link import LinkEvidence
 from lanelab.driver.record.reasons import Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.emulation import emulation_error
 from lanelab.driver.trial.packets.link_evidence import link_evidence
-from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline
+from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.judges.link import LinkVerdict
 from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, caught_up_us, excess
 from tests.kit.asked_trials import MACHINE
@@ -230,55 +230,6 @@ def test_a_slow_server_excuses_no_link() -> None:
     (failure,) = verdict(load, load.link, both=False, flags=slow).failures()
     assert failure.reason == Reason.LINK_RTT
     assert "starved" not in failure.detail
-
-
-def test_a_load_whose_round_trips_were_all_late_has_no_larger_initial_window() -> None:
-    load = Load(link(rate="50mbit"), stalls=stalls(3, 15, 15))
-    found = verdict(load, load.link, both=False, flags=STARVED)
-    assert Reason.INITIAL_WINDOW not in {failure.reason for failure in found.failures()}
-
-
-def test_a_starved_router_that_keeps_the_tenth_packet_for_a_round_trip_is_no_smaller_initial_window() -> None:
-    kept = (int(52.3 * MS), int(70.5 * MS))
-    load = Load(link(rate="50mbit"), sizes=(20_000,), stalls=[kept])
-    found = verdict(load, load.link, both=False, flags=STARVED)
-    assert found.seen is not None
-    assert found.seen.window_down == Windows(9, 9, 1), "else it would not look like one"
-    assert list(found.failures()) == []
-    (failure,) = verdict(load, load.link, both=False).failures()  # a machine that had time explains nothing
-    assert failure.reason == Reason.INITIAL_WINDOW
-
-
-def without_its_first(count: int, lost: int) -> Timeline:
-    """A connection whose server sent `count` packets with data, as its client saw it, but for the first of them: for
-    each that came the client told of the gap, and the server sent one more."""
-    rtt, stream = 20 * MS, Stream(("10.10.1.2", 40_000), ("10.10.2.2", 80))
-
-    def add(at_ns: int, up: bool, seq: int, payload: int = 0, flags: int = ACK, ack: int = 1) -> None:
-        number, mss = len(stream.packets) + 1, 1460 if flags & SYN else None
-        sizes = 66 + payload, seq, ack, payload
-        stream.packets.append(Packet(number, at_ns, up, *sizes, flags, 500, number, (at_ns // MS, 0), mss, sacks=False))
-
-    add(0, True, 0, flags=SYN, ack=0)
-    add(rtt, False, 0, flags=SYN | ACK)
-    add(rtt, True, 1)
-    add(rtt, True, 1, 400)
-    for number in range(lost, count):
-        at_ns = (2 + number // 10) * rtt + number * MS
-        add(at_ns, False, 1 + number * 1448, 1448, ack=401)
-        add(at_ns, True, 401, ack=1 if lost else 1 + (number + 1) * 1448)
-    return Timeline([stream])
-
-
-@pytest.mark.parametrize(("lost", "window"), [(0, Windows(10, None, 1)), (1, Windows(0, None, 0))])
-def test_a_first_packet_that_was_lost_makes_no_larger_initial_window(lost: int, window: Windows) -> None:
-    """What comes behind it is acknowledged by no number, but by selective acknowledgements, so that more may follow."""
-    client = without_its_first(10 if not lost else 18, lost)
-    seen = link_evidence(client, None, link())
-    assert seen.window_down == window
-    assert TRIAL.page_load is not None
-    found = LinkVerdict(TRIAL, replace(TRIAL.page_load, link=seen, emulation=None), link())
-    assert Reason.INITIAL_WINDOW not in {each.reason for each in found.failures()}
 
 
 def test_larger_frames_than_the_mtu_are_offloads() -> None:

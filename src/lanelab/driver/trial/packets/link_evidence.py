@@ -18,7 +18,7 @@ from lanelab.driver.trial.packets.emulation import beyond_by_server, queue_drops
 from lanelab.driver.trial.packets.losses import losses_down, losses_up
 from lanelab.driver.trial.packets.packet_fields import RoundTripNs
 from lanelab.driver.trial.packets.quic_timeline import round_trips
-from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
+from lanelab.driver.trial.packets.sequence import HALF, NUMBERS, signed
 from lanelab.driver.trial.packets.timeline import ACK, FIN, SYN, Packet, Stream, Timeline
 
 BLOCKS, SMALLEST_BLOCK = 24, 8  # how many parts of all arrivals, and of how many frames at least
@@ -317,10 +317,20 @@ def _stopped(before: Sequence[Packet], packet: Packet, rtt_ns: int, pause_ns: in
     data = [each for each in before if not each.up and each.payload]
     if not data or not rtt_ns or packet.at_ns - data[-1].at_ns < pause_ns:
         return None
-    full = max(each.payload for each in data)
-    first_ack = next((each for each in before if each.up and each.number > data[0].number), None)
-    requested = any(each.up and each.payload and each.number > data[0].number for each in before)
+    first, full = data[0], max(each.payload for each in data)
+    since = [each for each in before if each.up and each.number > first.number]
+    first_ack = next((each for each in since if signed(each.ack - first.seq) > 0), None)
+    requested = any(each.payload for each in since)
     if first_ack is None or requested or any(each.payload != full for each in data) or packet.payload != full:
         return None
-    waited = packet.at_ns - first_ack.at_ns
-    return len(data) if rtt_ns * EARLY <= waited <= rtt_ns * LATE + LATE_NS else None
+    return len(data) if _answers(packet, first_ack, rtt_ns) else None
+
+
+def _answers(packet: Packet, first_ack: Packet, rtt_ns: int) -> bool:
+    """Return whether the server sent this packet because it heard the first acknowledgement. Then it echoes that one's
+    timestamp: of what it had sent before, and the machine kept, the echo is older, and of what its program wrote later
+    it is newer. Without timestamps whatever came within a round trip may have been sent before."""
+    waited, latest = packet.at_ns - first_ack.at_ns, rtt_ns * LATE + LATE_NS
+    if packet.timestamp and first_ack.timestamp:
+        return packet.timestamp[1] == first_ack.timestamp[0] and rtt_ns * EARLY <= waited <= latest
+    return rtt_ns <= waited <= latest
