@@ -9,6 +9,7 @@ import pytest
 
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, LoadReport
+from lanelab.driver.record.reasons import Reason, broke
 from lanelab.driver.trial.server_load import latency, request_series
 from lanelab.driver.trial.server_load.generator import Generator, Output, Target
 from lanelab.driver.trial.server_load.generators.wrk import Counted, measured
@@ -66,6 +67,7 @@ def test_nothing_comes_of_nothing(name: str) -> None:
     assert found.report is None
     assert "status 127" in found.problem
     assert "cannot do this" in found.problem
+    assert found.reason is Reason.GENERATOR_FAILED
     assert found.series == {}
 
 
@@ -229,12 +231,25 @@ def test_ab_that_contradicts_itself_is_no_evidence(output: Output, words: str) -
     assert words in f"{raised.value.key} {raised.value}"
 
 
-def test_ab_ends_without_a_report_where_the_server_dies() -> None:
-    said = AB_SAID.partition("..done")[0]
-    died = left(said, 104, "apr_socket_recv: Connection reset by peer (104)\nTotal of 141397 requests completed\n")
-    found = AB.read(TARGETS["ab"], died)
-    assert found.report is None
-    assert "reset by peer" in found.problem
+@pytest.mark.parametrize(
+    ("words", "broken"),
+    [
+        ("apr_socket_recv: Connection reset by peer (104)", True),
+        ("apr_socket_recv: Connection refused (111)", True),
+        ("\nTest aborted after 10 failures\n\napr_socket_connect(): Connection refused (111)", True),
+        ("apr_socket_recv: Connection timed out (110)", True),
+        ("apr_pollset_poll: The timeout specified has expired (70007)", True),
+        ("apr_socket_connect(): Cannot assign requested address (99)", False),  # the client has no ports left
+        ("socket: Too many open files (24)", False),
+        ("apr_socket_recv: No route to host (113)", False),
+    ],
+)
+def test_a_load_breaks_where_the_server_refuses_ab_or_lets_it_wait(words: str, broken: bool) -> None:
+    """ApacheBench ends then, without a report. What the client lacked is no result of the server's."""
+    said = f"{AB_SAID.partition('..done')[0]}\nTotal of 141397 requests completed\n"
+    found = AB.read(TARGETS["ab"], left(said, 104, f"{words}\n"))
+    assert (found.report, broke([found.reason])) == (None, broken)
+    assert words.rpartition("\n")[2] in found.problem
 
 
 def test_ab_that_was_stopped_says_so() -> None:

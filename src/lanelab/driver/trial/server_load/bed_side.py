@@ -217,6 +217,8 @@ class LoadOnBed(BedSide):
         self._watch(running, deadline)
         output = running.stop()
         self._keep(output.files)
+        if not self._failures:
+            self._is_served()  # a generator may end sooner than its dead server is seen
         try:
             results = generator.read(target, output)
         except RecordError as error:
@@ -224,7 +226,7 @@ class LoadOnBed(BedSide):
             return Results(None, {})
         if results.report is None and not self._failures:
             why = results.problem or f"it ended with status {output.status}: {_last_words(output)}"
-            self._failures.append(Failure(Reason.GENERATOR_FAILED, why))
+            self._failures.append(Failure(results.reason, why))
         return results
 
     def _watch(self, running: RunningGenerator, deadline: float) -> None:

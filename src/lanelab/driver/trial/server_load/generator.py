@@ -7,6 +7,7 @@ from typing import Protocol
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.load import LoadReport
 from lanelab.driver.record.evidence.spoken import Datagrams
+from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 
@@ -57,6 +58,7 @@ class Results:
     problem: str = ""  # why there is none, in its own words
     began: float | None = None  # CLOCK_MONOTONIC in s, where it says when the load began; None: when it was started
     datagrams: Datagrams | None = None  # that came for it; None: over TCP there are none, or it does not tell
+    reason: Reason = Reason.GENERATOR_FAILED  # of the trial's failure, where there is no report
 
 
 OF_USERS = frozenset(("script", "users", "arrivals", "duration", "think", "limit", "warm_up", "parameters"))

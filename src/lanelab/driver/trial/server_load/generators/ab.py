@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, Latency, LoadReport, Tally
+from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load import request_series
@@ -36,6 +37,9 @@ MOST_REQUESTS, MOST_CONNECTIONS = 2_000_000, 20_000
 TLS_OPTIONS = {"1.2": "TLS1.2", "1.3": "TLS1.3"}
 LINE = re.compile(r"^(?P<name>[A-Z][A-Za-z0-9/ -]*): +(?P<value>\S.*)$", re.MULTILINE)
 KINDS = re.compile(r"^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE)
+# Its last words where the server reset a connection (104), let it time out (110), refused it (111), or kept all
+# requests waiting for longer than they may take (70007).
+UNANSWERED = re.compile(r"^apr_[a-z_]+(?:\(\))?: .* \((?:104|110|111|70007)\)$", re.MULTILINE)
 MEAN = re.compile(r"^Time per request: +([\d.]+) \[ms\] \(mean\)$", re.MULTILINE)
 
 
@@ -82,12 +86,14 @@ class Ab(Generator):
         return Invocation(argv, {}, {})
 
     def read(self, target: Target, output: Output) -> Results:
-        """Return what it prints at its end. It tells nothing where a connection was refused, reset or too slow: then it
-        ends at once."""
+        """Return what it prints at its end. Where a connection was refused, reset or too slow it ends at once, and says
+        nothing but that: the load broke, as with generators that go on and count such requests."""
         words = {match["name"]: match["value"] for match in LINE.finditer(output.stdout)}
         mean = MEAN.search(output.stdout)
         if "Complete requests" not in words or not mean or PERCENTAGES not in output.files:
-            return Results(None, {}, last_words(output))
+            broke = UNANSWERED.search(output.stderr)
+            reason = Reason.FAILED_REQUESTS if broke else Reason.GENERATOR_FAILED
+            return Results(None, {}, last_words(output), reason=reason)
         done = _number(words, "Complete requests")
         errors = _errors(output.stdout, words)
         body_bytes = _number(words, "HTML transferred")
