@@ -182,24 +182,6 @@ def test_apachebench_speaks_http_1_0_where_the_arm_says_http_1_1() -> None:
     assert reasons(with_report(BY_AB, protocol="http/1.0"), OF_OBJECTS) == [Reason.PROTOCOL_FALLBACK]
 
 
-def test_a_generator_that_tells_nothing_of_itself_is_watched_from_outside() -> None:
-    machine = dataclasses.replace(MACHINE.machines[0], cpu_s={"client": 9.5})
-    busy = dataclasses.replace(with_report(BY_AB), recordings={"machine": MachineEvidence((machine,), 0.0)})
-    assert reasons(busy, OF_OBJECTS) == [Reason.GENERATOR_LIMITED]
-    unwatched = dataclasses.replace(with_report(BY_AB), recordings={})
-    assert reasons(unwatched, dataclasses.replace(OF_OBJECTS, recorders=())) == [Reason.EVIDENCE_MISSING]
-
-
-def test_a_generator_is_judged_by_the_time_of_its_load() -> None:
-    """The machine is watched from before it until after it. Of a very short one nobody knows what else it did then."""
-    for seconds, client_s, expected in ((2.0, 1.7, []), (2.0, 1.9, [Reason.GENERATOR_LIMITED]), (0.2, 0.19, [])):
-        machine = dataclasses.replace(MACHINE.machines[0], seconds=seconds + 1, cpu_s={"client": client_s})
-        watched = dataclasses.replace(
-            with_report(BY_AB, seconds=seconds), recordings={"machine": MachineEvidence((machine,), 0.0)}
-        )
-        assert reasons(watched, OF_OBJECTS) == expected
-
-
 def test_measures_are_of_what_ended_well_and_count_the_rest() -> None:
     measures = measures_of(REPORT)
     assert measures["requests_per_s"] == 9.0

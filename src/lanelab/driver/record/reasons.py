@@ -131,6 +131,7 @@ class FlagName(StrEnum):
     CLIENT_DROPPED = "client-dropped"
     CONNECTIONS_LEFT = "connections-left"
     FETCHER_LATE = "fetcher-late"
+    GENERATOR_UNJUDGED = "generator-unjudged"
 
 
 OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial

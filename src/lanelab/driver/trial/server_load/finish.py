@@ -26,7 +26,7 @@ from lanelab.driver.trial.server_load.first_packets import FILE, KEYS, WITH_KEYS
 from lanelab.driver.trial.server_load.registry import GENERATORS
 from lanelab.driver.trial.server_load.spoken import spoken_flags
 from lanelab.driver.trial.server_load.targets import targets_of
-from lanelab.driver.trial.server_load.verdict import Expected, judge
+from lanelab.driver.trial.server_load.verdict import Expected, judge, limit_flags
 from lanelab.driver.trial.server_load.wire import quic_witness, wire_witness
 from lanelab.driver.trial.workload import TrialContext
 
@@ -177,7 +177,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     targets = targets_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
     failures = (*judge(record, expected), *cross_failures(record, context.link))
-    record = replace(record, failures=failures, flags=(*record.flags, *spoken_flags(record.spoken)))
+    flags = (*record.flags, *spoken_flags(record.spoken), *limit_flags(record, threads))
+    record = replace(record, failures=failures, flags=flags)
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
 

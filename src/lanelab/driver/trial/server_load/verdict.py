@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.record.evidence.load import BODY, GeneratorUse, Latency, LoadEvidence, LoadReport, ServedBy
-from lanelab.driver.record.evidence.machine import MachineEvidence
-from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load.first_packets import packets_of
@@ -21,7 +21,9 @@ from lanelab.driver.trial.server_load.wire import judge_wire
 
 MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use
+CLIENT = "client"  # a node, and the group of its programs
 SHORTEST_S = 1.0  # of a load whose own time is what a generator's use is compared with, where it tells none itself
+COUNTED_S = 0.02  # by which a use may be more than the kernel's count, of whole hundredths in two modes
 # How late 1 of 100 of the generator's timers may be: half the median latency, within these limits.
 LEAST_LAG_MS, MOST_LAG_MS, LAG_SHARE = 20.0, 100.0, 0.5
 MOST_FILES = 0.98  # of those that it may have open
@@ -143,19 +145,38 @@ def _limits(report: LoadReport, machine: MachineEvidence | None, threads: int) -
         processors = max(report.use.processors, 1)
         share = report.use.cpu_s / (max(report.use.seconds, 1e-9) * processors)
         yield from _own_limits(report.use, report.requests.ms)
-    elif machine:
-        client = next(one for one in machine.machines if "client" in one.nodes)
+    elif machine and CLIENT in (client := _of_client(machine)).cpu_s:
         processors = threads
         # The machine is watched from before the load until after it. What the generator used besides, to start and to
         # write its log, is little of a load of a second or more.
         lasted_s = report.seconds if SHORTEST_S <= report.seconds < client.seconds else client.seconds
-        share = client.cpu_s.get("client", 0.0) / (max(lasted_s, 1e-9) * processors)
+        share = client.cpu_s[CLIENT] / (max(lasted_s, 1e-9) * processors)
     else:
         yield _missing("what the generator used of its machine (machine: true records it)")
         return
     if share > MOST_CPU:
         of = "its processor" if processors == 1 else f"its {processors} processors"
         yield Failure(Reason.GENERATOR_LIMITED, f"it used {share:.0%} of {of}")
+
+
+def limit_flags(record: TrialRecord, threads: int) -> tuple[Flag, ...]:
+    """Return a flag where a load was too short to tell whether its generator, which says nothing of itself, was the
+    limit: to start and to write its log are in its processor time, too. Where with these it had some left it was
+    not."""
+    report, machine = record.load.generator if record.load else None, record.machine
+    if report is None or report.use or machine is None or not 0 < report.seconds < SHORTEST_S:
+        return ()
+    client, allowed = _of_client(machine), MOST_CPU * threads
+    used_s = client.cpu_s.get(CLIENT)
+    if used_s is None or used_s > allowed * client.seconds or used_s + COUNTED_S <= allowed * report.seconds:
+        return ()  # refused, or sound
+    used = f"the generator used {used_s:.2f} s of processor time, its start and its log included"
+    detail = f"in a load of {report.seconds:.2f} s {used}"
+    return (Flag(FlagName.GENERATOR_UNJUDGED, detail),)
+
+
+def _of_client(machine: MachineEvidence) -> MachineUse:
+    return next(one for one in machine.machines if CLIENT in one.nodes)
 
 
 def _own_limits(use: GeneratorUse, latency: Latency | None) -> Iterator[Failure]:
