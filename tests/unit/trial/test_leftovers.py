@@ -1,14 +1,17 @@
 """What the kernel's tables of sockets tell of the last trial."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
 from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.node import Node
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.trial.page_load.current_load import UnderWay
-from lanelab.driver.trial.page_load.leftovers import open_connections
+from lanelab.driver.trial.page_load.leftovers import open_connections, wait_for_closed, wait_for_sent
 from lanelab.driver.trial.spec import TrialSpec
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
@@ -93,6 +96,39 @@ def test_a_client_that_does_not_tell_all_is_an_error(text: str, protocol: str) -
     """In a table that is not there nothing would be open."""
     with pytest.raises(NodeError, match=f"does not tell which connections of {protocol}"):
         open_connections(text)
+
+
+CLIENT = "02010A0A:B0E2"
+
+
+class Looks:
+    """A node whose tables have one connection, in another state at each look; the last one stays."""
+
+    def __init__(self, states: Iterable[str]) -> None:
+        self.states = list(states)
+        self.looks = 0
+
+    def run(self, _argv: list[str]) -> SimpleNamespace:
+        state = self.states[min(self.looks, len(self.states) - 1)]
+        self.looks += 1
+        return SimpleNamespace(stdout=f"{table((CLIENT, state))}{NO_UDP}" if state else "")
+
+
+def test_a_server_that_was_killed_is_waited_for_while_its_kernel_sends() -> None:
+    """FIN_WAIT1, twice, and CLOSING; then TIME_WAIT, in which nothing more is sent."""
+    server = Looks(["04", "04", "0B", "06", "06"])
+    assert wait_for_closed(cast("Node", server), 60.0) == 0
+    assert server.looks == 4
+    sending = Looks(["04"])
+    wait_for_sent(cast("Node", sending), 0.05)
+    assert sending.looks > 1, "no longer than that"
+
+
+def test_a_server_that_does_not_tell_is_no_failure_of_the_load() -> None:
+    """It is over; and what comes later is seen in the next one's capture."""
+    silent = Looks([""])
+    wait_for_sent(cast("Node", silent), 60.0)
+    assert silent.looks == 1
 
 
 def test_what_is_still_open_is_a_flag_of_the_trial(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ TIMESTAMPS, PROBES, ECN = "net.ipv4.tcp_timestamps", "net.ipv4.tcp_early_retrans
 
 def test_every_reason_that_is_judged_has_a_case() -> None:
     """The others come from the trial itself, or have tests below, in test_wire.py, test_over_quic.py,
-    test_devices.py, test_streams.py, test_hints.py, test_link_verdict.py or test_load_verdict.py."""
+    test_devices.py, test_streams.py, test_hints.py, test_link_verdict.py, test_initial_windows.py or
+    test_load_verdict.py."""
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
     own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
     own |= {Reason.LINK_RTT, Reason.LINK_DELAY, Reason.LINK_RATE, Reason.LINK_MTU, Reason.INITIAL_WINDOW}

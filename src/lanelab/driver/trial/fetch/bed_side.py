@@ -26,7 +26,7 @@ from lanelab.driver.trial.datagrams import counted_since
 from lanelab.driver.trial.fetch.expectation import as_fetched
 from lanelab.driver.trial.fetch.settings import ACCEPT_ENCODING, FetchSettings, objects_of
 from lanelab.driver.trial.page_load.current_load import UnderWay
-from lanelab.driver.trial.page_load.leftovers import wait_for_closed
+from lanelab.driver.trial.page_load.leftovers import wait_for_closed, wait_for_sent
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
@@ -151,6 +151,7 @@ class FetchOnBed(BedSide):
         recordings = trial.recorders.stop(loaded=trial.loaded) if trial.recorders else {}
         trial.take_failures()
         report, wire = self._report_and_log(trial)
+        trial.cut_off = report is None or not report.in_time
         captures = recordings.pop("capture").evidence if "capture" in recordings else None
         server = read_server_log(trial, has_every_answer((), wire), lambda: None)
         evidence = FetchEvidence(
@@ -241,6 +242,8 @@ class FetchOnBed(BedSide):
                 trial.recorders.close()
             if trial.served:
                 trial.served.kill()
+            if trial.cut_off:
+                wait_for_sent(self._place.substrate.node("server"))
             shutil.rmtree(trial.folder, ignore_errors=True)
         self._router.drop()
 

@@ -32,7 +32,7 @@ from lanelab.driver.trial.datagrams import counted_since
 from lanelab.driver.trial.journey import legs_of, script_from_json, steps_from_json
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, drop_gateway, end_gateway
-from lanelab.driver.trial.page_load.leftovers import wait_for_closed
+from lanelab.driver.trial.page_load.leftovers import wait_for_closed, wait_for_sent
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
@@ -190,6 +190,7 @@ class PageLoadOnBed(BedSide):
         if trial.spec.arm.cpu_slowdown == 1:  # else it is measured when the requests have been read
             self._begin_expected()
         loaded = trial.page.record() if trial.page and trial.loaded else None
+        trial.cut_off = bool(loaded and loaded.failures)
         recordings = _stop_recorders(trial, loaded=bool(loaded and not loaded.failures))
         captures = recordings.pop("capture").evidence if "capture" in recordings else None
         if trial.page:
@@ -329,6 +330,8 @@ class PageLoadOnBed(BedSide):
             lambda: drop_gateway(trial),
             in_order=False,
         )
+        if trial.cut_off:
+            wait_for_sent(self._server)
         shutil.rmtree(trial.folder, ignore_errors=True)
 
 

@@ -40,6 +40,7 @@ class UnderWay:
     gateway: Gateway | None = None
     page: Page | None = None
     loaded: bool = False  # or the attempt failed; the browser can be asked for what it knows
+    cut_off: bool = False  # before its end, so that the server may have more to send
     recorders: TrialRecorders | None = None
     played: Played | None = None  # of a link that moves
     stalls: tuple[RouterStall, ...] | None = None  # of the router during the load

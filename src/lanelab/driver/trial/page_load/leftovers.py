@@ -1,5 +1,6 @@
 """Connections of the last trial that the client has not closed yet. A browser that stays closes those of a page in its
-own time, also while another browser is opened: what it sends for that must not meet the next load.
+own time, also while another browser is opened: what it sends for that must not meet the next load. Nor must what a
+server that was ended in the middle of a load has still to send.
 
 Of TCP the kernel lists each connection with its state. Of QUIC it knows none, but Chromium has a socket of UDP for
 each, which is connected to the server: as long as that is there, Chromium may send on it. It says good-bye and lets go
@@ -14,9 +15,10 @@ import ipaddress
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-from lanelab.driver.base.errors import NodeError
+from lanelab.driver.base.errors import BedError, NodeError
 from lanelab.driver.bed.addresses import LINK_NETWORK
 from lanelab.driver.bed.node import Node
 from lanelab.driver.trial.page_load.earlier import QUIC_PORT
@@ -31,6 +33,7 @@ OF_UDP = "drops"  # what stands in the head of a table of UDP alone
 CLOSING_TO_COME = frozenset(("01", "04", "08", "09", "0B"))
 CONNECTED = "01"  # of a socket of UDP: it has the other end's address
 WITHIN_S, PAUSE_S = 1.0, 0.02
+SENT_WITHIN_S = 5.0  # in which TCP's timer goes off for the fourth time, where a round trip is 0.1 s
 _NETWORK = ipaddress.ip_network(LINK_NETWORK)
 _WORD = 8  # digits: the kernel writes addresses as words of 32 bits, each in the order of its processor
 
@@ -51,13 +54,21 @@ class _Socket(NamedTuple):
         return open_still and _is_over_link(self.remote)
 
 
-def wait_for_closed(client: Node, within_s: float = WITHIN_S) -> int:
-    """Wait until the client has closed its connections over the link, at most that long. Return how many are still
-    open: 0, and all were closed. Raises NodeError where that cannot be known."""
+def wait_for_closed(node: Node, within_s: float = WITHIN_S) -> int:
+    """Wait until a node has closed its connections over the link, at most that long. Return how many are still open:
+    0, and all were closed. Raises NodeError where that cannot be known."""
     until = time.monotonic() + within_s
-    while (still_open := open_connections(client.run(["sh", "-ec", TABLES]).stdout)) and time.monotonic() < until:
+    while (still_open := open_connections(node.run(["sh", "-ec", TABLES]).stdout)) and time.monotonic() < until:
         time.sleep(PAUSE_S)
     return still_open
+
+
+def wait_for_sent(server: Node, within_s: float = SENT_WITHIN_S) -> None:
+    """Wait until the kernel of a server that was killed has nothing more to send. Of a load that was cut off it sends
+    again what was lost, whenever TCP's timer goes off, until it hears that nobody wants it: that must not meet the
+    next load. What comes later all the same the judges of that one see."""
+    with suppress(BedError):
+        wait_for_closed(server, within_s)
 
 
 def open_connections(tables: str) -> int:
@@ -66,7 +77,7 @@ def open_connections(tables: str) -> int:
     heads = [line.split() for line in tables.splitlines() if HEAD in line]
     for protocol, of_udp in (("TCP", False), ("QUIC", True)):
         if not any((OF_UDP in head) == of_udp for head in heads):
-            raise NodeError(f"the client does not tell which connections of {protocol} it has")
+            raise NodeError(f"the kernel does not tell which connections of {protocol} there are")
     return sum(each.is_open() for each in _sockets(tables))
 
 
