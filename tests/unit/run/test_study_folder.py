@@ -8,7 +8,7 @@ import pytest
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.run.study.figures import Wishes
 from lanelab.driver.run.study.read import StudyFolder, read_study_folder
-from lanelab.driver.run.study.run_folder import begin_with, changed_since, create, opened
+from lanelab.driver.run.study.run_folder import begin_with, changes_since, create, opened
 from lanelab.driver.run.study.study import StudyRun
 from tests.kit.studies import texts, write_study
 
@@ -38,9 +38,49 @@ def test_a_run_keeps_its_copies_when_the_study_changes(read: StudyFolder, tmp_pa
     folder, begun = tmp_path / "run", about(read)
     create(folder, begun, read)
     (read.folder / "two.yaml").write_text(texts()["two.yaml"].replace("40ms", "60ms"))
-    assert changed_since(begun, read_study_folder(str(read.folder))) == [2]
+    now = read_study_folder(str(read.folder))
+    assert changes_since(folder, begun, now) == {2: "measured with other settings"}
     with opened(folder, begun) as run:
         assert str(run.experiments[2].links[0].link.rtt) == "40ms"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("trials: 2", "trials: 2  # as in the work", {}),
+        ("    source: made#1", "    says: pages load faster\n    source: made#1", {}),
+        ("initial_window: 3", "initial_window: 4", {}),  # of the other variant
+        ("trials: 2", "trials: 5", {2: "measured with fewer rounds, 2 instead of 5"}),
+        ("expect: lower", "expect: higher", {2: "judged by other claims"}),
+    ],
+)
+def test_what_decides_no_result_is_no_change(
+    read: StudyFolder, tmp_path: Path, before: str, after: str, said: dict[int, str]
+) -> None:
+    """The copy stays what the run began with, whatever was edited."""
+    folder, begun = tmp_path / "run", about(read)
+    create(folder, begun, read)
+    text = texts()["two.yaml"]
+    assert before in text
+    (read.folder / "two.yaml").write_text(text.replace(before, after))
+    assert changes_since(folder, begun, read_study_folder(str(read.folder))) == said
+    assert (folder / "study" / "made" / "two.yaml").read_text() == text
+
+
+def test_rounds_that_were_asked_for_instead_hide_those_of_the_file(read: StudyFolder, tmp_path: Path) -> None:
+    folder, begun = tmp_path / "run", about(read, Wishes(trials=3))
+    create(folder, begun, read)
+    (read.folder / "two.yaml").write_text(texts()["two.yaml"].replace("trials: 2", "trials: 5"))
+    assert changes_since(folder, begun, read_study_folder(str(read.folder))) == {}
+
+
+def test_a_figure_that_was_taken_out_of_the_study_is_told_of(read: StudyFolder, tmp_path: Path) -> None:
+    folder, begun = tmp_path / "run", about(read)
+    create(folder, begun, read)
+    study = read.folder / "study.yaml"
+    study.write_text("".join(line for line in study.read_text().splitlines(keepends=True) if "two.yaml" not in line))
+    now = read_study_folder(str(read.folder))
+    assert changes_since(folder, begun, now) == {2: "of a figure that the study has no more"}
 
 
 def test_a_copy_that_was_edited_is_refused(read: StudyFolder, tmp_path: Path) -> None:

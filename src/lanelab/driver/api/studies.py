@@ -41,7 +41,7 @@ from lanelab.driver.run.study.figures import (
 )
 from lanelab.driver.run.study.placeholders import unwritten
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder
-from lanelab.driver.run.study.run_folder import OpenStudyRun, begin_with, changed_since, create, new_folder, opened
+from lanelab.driver.run.study.run_folder import OpenStudyRun, begin_with, changes_since, create, new_folder, opened
 from lanelab.driver.run.study.study import StudyRun
 from lanelab.driver.run.study.study_progress import costs, standings_of
 
@@ -134,10 +134,10 @@ def begin_study(read: StudyFolder, request: AskedStudy, tell: Listener) -> tuple
 
 
 def study_to_go_on_with(name: str, tell: Listener) -> tuple[Path, StudyRun]:
-    """Return the run of a study that a name means. Tells what was changed since it began."""
+    """Return the run of a study that a name means. Tells what was changed since it began, but for words."""
     folder = find_study_run(name)
     about = read_about(folder)
-    _tell_changed(about, tell)
+    _tell_changed(folder, about, tell)
     return folder, about
 
 
@@ -163,18 +163,18 @@ def _tell_too_few(experiments: Mapping[int, Experiment], tell: Listener) -> None
         tell(Notice(f"mind: {named} cannot give verdicts from so few trials; {needed}"))
 
 
-def _tell_changed(about: StudyRun, tell: Listener) -> None:
+def _tell_changed(folder: Path, about: StudyRun, tell: Listener) -> None:
     """The files of a study may have been changed since, or may not be here at all."""
     if not is_here(about.study.name):
         return
     try:
-        changed = changed_since(about, read_study_folder(about.study.name))
+        changes = changes_since(folder, about, read_study_folder(about.study.name))
     except LanelabError as error:
-        tell(Notice(f"the study as it is now cannot be read ({error}); the run goes on with its own copies"))
+        tell(Notice(f"what was changed since this run began is not known ({error}); it goes on with its own copies"))
         return
-    for number in changed:
+    for number, words in changes.items():
         what = f"the experiment of figure {number} was changed since this run began"
-        tell(Notice(f"{what}; the run goes on with its own copy"))
+        tell(Notice(f"{what}; the run goes on with its own copy, {words}"))
 
 
 def _play_figures(run: OpenStudyRun, wanted: Sequence[int], bed: BedOptions, means: Means) -> Played:

@@ -24,6 +24,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.shipped import STUDY_FILE
 from lanelab.driver.run.folder.format import RUNS
 from lanelab.driver.run.folder.store import LOCK, lock_folder
+from lanelab.driver.run.study.decisive import decisive, difference
 from lanelab.driver.run.study.figures import Wishes
 from lanelab.driver.run.study.read import StudyFolder, parse_figure
 from lanelab.driver.run.study.study import STUDY_RUN_FILE, STUDY_RUN_FORMAT, FigureRun, Study, StudyRun
@@ -164,10 +165,21 @@ def _read_back(path: Path) -> str:
         raise StoreError(what, "Put the file back as it was, or begin a new run") from error
 
 
-def changed_since(about: StudyRun, now: StudyFolder) -> list[int]:
-    """Return the figures whose experiment is another now than when the run began."""
-    then = {each.figure: each.experiment_sha256 for each in about.figures}
-    return [number for number, digest in then.items() if number not in now.texts or sha256(now.texts[number]) != digest]
+def changes_since(folder: Path, about: StudyRun, now: StudyFolder) -> dict[int, str]:
+    """Say of each figure how the run's own copy of its experiment measures or judges otherwise than the study does now.
+    Where only words were edited nothing is said. LanelabError where one of both cannot be read."""
+    changes = {each.figure: _change(folder, about, each, now) for each in about.figures}
+    return {number: words for number, words in changes.items() if words}
+
+
+def _change(folder: Path, about: StudyRun, begun: FigureRun, now: StudyFolder) -> str:
+    if begun.figure not in now.texts:
+        return "of a figure that the study has no more"
+    if sha256(now.texts[begun.figure]) == begun.experiment_sha256:
+        return ""
+    wishes = wishes_of(about)
+    asked = wishes.of(now.experiments(about.variant)[begun.figure])
+    return difference(decisive(wishes.of(experiment_of(folder, about, begun.figure))), decisive(asked))
 
 
 def sha256(text: str) -> str:
