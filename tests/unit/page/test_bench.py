@@ -19,12 +19,13 @@ from lanelab.driver.api.link_bench import LinkBench
 from lanelab.driver.api.plans import plan_of
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.page import bench_process
-from lanelab.driver.page.bench import GONE, NOTHING, Bench
+from lanelab.driver.page.bench import FAILED, GONE, NOTHING, Bench, Sentence
 from lanelab.driver.page.bench_numbers import DIALS, curves, measured
 from lanelab.driver.page.bench_view import Setup
 from lanelab.driver.page.choices import Choice, checked
 from lanelab.driver.page.shelf import Shelf
 from lanelab.driver.trial.page_load.bound import physical_bound
+from tests.kit.classes import watching
 from tests.kit.pages import Visitor, served
 from tests.kit.wait import wait_until
 
@@ -130,6 +131,21 @@ def test_what_cannot_be_is_refused_in_the_words_of_experiments(
     assert begun == []
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"rtt": ["20ms"]}, "Umlaufzeit: &#x27;20ms&#x27; ist keine Zahl. Schreib es in ms"),
+     ({"rounds": ["31"]}, "Runden: &#x27;31&#x27; geht hier nicht. Schreib eine ganze Zahl von 1 bis 30"),
+     ({"arm": ["x"]}, "Arm: einen Arm &#x27;x&#x27; gibt es nicht. Nimm einen aus der Liste"),
+     ({"loss": ["200"]}, 'Verlust: <span lang="en">')],
+)  # fmt: skip
+def test_refusals_are_in_the_language_of_the_page(owner: Visitor, fields: dict[str, list[str]], words: str) -> None:
+    owner.headers["Cookie"] += "; lanelab-lang=de"
+    answer = owner.post("/bench/", {**SMALL, **fields})
+    assert answer.status == 422
+    alert = answer.text.partition('role="alert"')[2].partition("</p>")[0]
+    assert words in alert
+
+
 def test_looking_begins_nothing_and_only_who_may_run_measures(owner: Visitor, begun: list[str]) -> None:
     assert "Measure here" in owner.ask("/bench/").text
     watcher = Visitor(owner.port, owner.access)
@@ -208,8 +224,22 @@ def test_a_refusal_of_the_process_is_shown(tmp_path: Path) -> None:
     bench = Bench(start=lambda: answering({"problem": "the bed is gone"}))
     bench.measure("text", tmp_path, 1)
     waits(bench, 1)
-    assert str(bench.problem) == "the bed is gone"
+    assert bench.problem == Sentence(FAILED, own="the bed is gone")
     bench.close()
+
+
+def test_what_its_process_says_is_for_who_may_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "cannot measure in /srv/runs"
+    monkeypatch.setattr("lanelab.driver.page.bench.begin_process", lambda: answering({"problem": said}))
+    monkeypatch.setattr("lanelab.driver.page.bench_pages.require_free", lambda: None)
+    (tmp_path / "runs").mkdir()
+    with served(tmp_path / "runs") as owner:
+        owner.enter(owner.access.owner)
+        owner.post("/bench/", SMALL)
+        wait_until(lambda: said in owner.ask("/bench/").text, 10)
+        watched = watching(owner).ask("/bench/?lang=de").text
+    assert said not in watched
+    assert "Die Messung ist fehlgeschlagen. Sag es denen, die diesen Server betreiben." in watched
 
 
 @pytest.mark.parametrize(("name", "value", "text"), [("rtt", "20", "20ms"), ("loss", " 0.5 ", "0.5%"),

@@ -92,6 +92,6 @@ def test_whoever_changes_something_reads_that_the_disk_is_full(tmp_path: Path) -
         "303",
         "303",
     ], ended.stdout + ended.stderr
-    told = [line for line in ended.stderr.splitlines() if line.startswith("a lab on the page: ")]
+    told = [line for line in ended.stderr.splitlines() if line.startswith("a page: ")]
     assert all(str(tmp_path) in line for line in told), told
     assert len(told) >= len(("enrol", "predict", "begin")), ended.stderr

@@ -1,5 +1,6 @@
 """A race is begun from a form: an ordinary experiment of two cells, refused in the words of experiments."""
 
+import fcntl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +82,27 @@ def test_what_cannot_be_begins_nothing(
     assert words in alert
     assert "form:" not in alert
     assert begun == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"rtt": [" "]}, "Umlaufzeit: da steht nichts. Schreib eine Zeit"),
+     ({"loss": ["101%"]}, 'Verlust: <span lang="en">'),
+     ({"arm": ["quickstart: HTTP"]}, "Dagegen: zu einem Rennen gehören zwei verschiedene Arme")],
+)  # fmt: skip
+def test_refusals_are_in_the_language_of_the_page(owner: Visitor, fields: dict[str, list[str]], words: str) -> None:
+    owner.headers["Cookie"] += "; lanelab-lang=de"
+    alert = owner.post("/race/", {**FIELDS, **fields}).text.partition('role="alert"')[2].partition("</p>")[0]
+    assert words in alert
+
+
+def test_a_race_waits_for_what_goes_on_in_the_language_of_the_page(owner: Visitor, tmp_path: Path) -> None:
+    run = make_run(tmp_path / "runs" / "mine", Made(rounds=1))
+    owner.headers["Cookie"] += "; lanelab-lang=de"
+    with (run / "in-use").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        answer = owner.post("/race/", FIELDS)
+    assert "der Lauf mine ist noch nicht zu Ende. Warte, bis er zu Ende ist" in answer.text
 
 
 def test_what_was_filled_in_is_kept(owner: Visitor) -> None:

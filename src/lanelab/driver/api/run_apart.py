@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.base.errors import DiskFull, InputError, StoreError
+from lanelab.driver.base.errors import DiskFull, InputError, MachineBusy
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Experiment
@@ -67,7 +67,7 @@ def begin_apart(
     accept_links: bool = False,
 ) -> Apart:
     """Begin a run of the experiment in this file, in a new folder among the runs. Raises InputError for what is wrong
-    in the file and for code in it that is not allowed, StoreError while something is measured on this machine."""
+    in the file and for code in it that is not allowed, MachineBusy while something is measured on this machine."""
     experiment = read_experiment(file)
     _require_allowed(experiment, allowed)
     given = {"--trials": trials, "--seed": seed}
@@ -91,7 +91,7 @@ def resume_apart(folder: Path, meta: Mapping[str, str], allowed: Collection[str]
 
 
 def require_free() -> None:
-    """Raise StoreError while something is measured on this machine: it is not disturbed by preparing what would be
+    """Raise MachineBusy while something is measured on this machine: it is not disturbed by preparing what would be
     refused."""
     with _machine():
         pass
@@ -140,9 +140,9 @@ def _machine() -> Iterator[int]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise StoreError("a run that was begun here goes on, or is about to", BUSY_REMEDY) from None
+            raise MachineBusy("a run that was begun here goes on, or is about to", BUSY_REMEDY) from None
         if other_beds_here():
-            raise StoreError("a bed is in use on this machine", BUSY_REMEDY)
+            raise MachineBusy("a bed is in use on this machine", BUSY_REMEDY)
         yield lock
     finally:
         os.close(lock)

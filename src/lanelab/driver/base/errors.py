@@ -6,7 +6,8 @@
     ├── CaptureError          a packet capture cannot be read or written          exit 1
     ├── StoreError            the run folder could not be read or written         exit 1
     │   ├── ChangedError      it does not hold what was stored there
-    │   └── DiskFull          the disk has no room for it
+    │   ├── DiskFull          the disk has no room for it
+    │   └── MachineBusy       something else is measured on this machine
     ├── RecordError           the record of a trial lacks a key, or has a wrong one exit 1
     ├── Interrupted           the user stopped a run                              exit 130
     ├── BuildError            a program of ours could not be built                exit 1
@@ -86,6 +87,10 @@ class ChangedError(StoreError):
 
 class DiskFull(StoreError):
     """The disk has no room for what was to be written."""
+
+
+class MachineBusy(StoreError):
+    """Something else is measured on this machine: both would be disturbed."""
 
 
 class RecordError(LanelabError):

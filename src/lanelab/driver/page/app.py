@@ -13,10 +13,11 @@ from starlette.types import ASGIApp
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.page import bench_pages, control_pages, entrance, lab_pages, race_pages, race_view, run_pages
 from lanelab.driver.page.access import READING
+from lanelab.driver.page.errors import NOT_SHOWN, error_page
 from lanelab.driver.page.guard import Guard
 from lanelab.driver.page.language import say
 from lanelab.driver.page.pacer import Pacer
-from lanelab.driver.page.pages import Pages
+from lanelab.driver.page.pages import Pages, may_run
 from lanelab.driver.page.preference import Languages
 from lanelab.driver.page.refusal import Absent, Refusal, refusal_page
 
@@ -34,7 +35,7 @@ GROUPS = (
 async def _refused(request: Request, error: Exception) -> Response:
     """Say on a page what is not there, what is not done, and what cannot be read."""
     if isinstance(error, LanelabError):
-        error = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, say("This cannot be shown"), str(error))
+        error = error_page(error, may_run=may_run(request), title=NOT_SHOWN)
     elif isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         error = Refusal(error.status_code, say("Nothing was done"), say("Nothing is changed by opening an address."))
     elif isinstance(error, HTTPException) and (folder := _folder_meant(request)):

@@ -9,7 +9,9 @@ from lanelab.driver.api.plans import Plan
 from lanelab.driver.api.run_apart import Apart
 from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
+from lanelab.driver.page.choices import refusal
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.errors import TELL
 from lanelab.driver.page.language import in_english, say, text, whole
 
 FIRST = "quickstart"  # what a newcomer begins with; the others are in the order of whose they are
@@ -18,12 +20,12 @@ TRIALS, SEED = text("Trials of each cell, instead of what it says"), text("Seed 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A choice, and what is typed so far. `problem`: why it is not begun, in the words of the command line."""
+    """A choice, and what is typed so far. `problem`: why it is not begun."""
 
     experiment: str = ""
     typed: Mapping[str, str] = field(default_factory=dict)
     plan: Plan | None = None
-    problem: str = ""
+    problem: Html | None = None
 
 
 def begin_page(descriptions: Mapping[str, str], wish: Wish) -> str:
@@ -36,10 +38,9 @@ def begin_page(descriptions: Mapping[str, str], wish: Wish) -> str:
         el("button", say("Show"), type="submit"),
         class_="filter",
     )
-    problem = in_english(el("p", wish.problem, role="alert", class_="bad")) if wish.problem else None
     head = el("header", el("h1", say("Begin a run")))
     parts = _planned(wish, wish.plan) if wish.plan else [_list({name: descriptions[name] for name in ordered})]
-    return document(say("Begin a run"), head, choice, problem, *parts, up=1)
+    return document(say("Begin a run"), head, choice, refusal(wish.problem), *parts, up=1)
 
 
 def _list(descriptions: Mapping[str, str]) -> Html:
@@ -81,11 +82,13 @@ def _number(wish: Wish, name: str, words: str, least: int, most: int) -> Html:
     return el("label", f"{words} ({range_words})", el("input", name=name, value=value, inputmode="numeric"))
 
 
-def waiting_page(name: str, apart: Apart) -> str:
-    """Return what is seen of a run that has no folder yet, or none any more."""
+def waiting_page(name: str, apart: Apart, *, may_run: bool) -> str:
+    """Return what is seen of a run that has no folder yet, or none any more. What it said has paths of the server."""
     ended = apart.status is not None
     title = say("It did not begin") if ended else say("It is about to begin")
     head = el("header", el("p", name, class_="eyebrow"), el("h1", title))
     words = say("This is what it said.") if ended else say("Programs are made ready. This page follows.")
+    if not may_run:
+        return document(title, head, el("p", say(TELL) if ended else words), up=2)
     again = el("p", el("a", say("Begin a run"), href="../../begin/")) if ended else None
     return document(title, head, el("p", words), in_english(el("pre", apart.words(), tabindex=0)), again, up=2)

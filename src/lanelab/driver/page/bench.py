@@ -13,8 +13,9 @@ from pathlib import Path
 from lanelab.driver.api.events import LinkTestBegun, LinkTested, TrialBegun, TrialEnded, read_event
 from lanelab.driver.base import configuration
 from lanelab.driver.base.child_start import start_of
-from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.base.paths import SOURCES
+from lanelab.driver.page.choices import ForAll
 from lanelab.driver.page.language import say, text
 from lanelab.driver.run.events import Event
 
@@ -32,16 +33,19 @@ NOT_AS_ASKED = text(
     "The link is not what was asked for, so nothing was loaded over it: {why}. Measure again, best when this machine "
     "is less busy."
 )
+FAILED = text("The measurement has failed.")
 LOADS = text("Round {round}: {arm} is loading.")
 TOOK = text("Round {round}: {arm} took {ms} ms.")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A text with values in its places, which every reader has in a language of his own."""
+    """A text with values in its places, which every reader has in a language of his own. `own`: what the process that
+    measures said of it, in English, where paths of the server may be."""
 
     text: str = ""
     values: Mapping[str, object] = field(default_factory=dict)
+    own: str = ""
 
     def __str__(self) -> str:
         return say(self.text, **self.values)
@@ -92,7 +96,7 @@ class Bench:
         self-test."""
         with self._lock:
             if self.is_busy:
-                raise InputError("a measurement is under way", "Wait until it has ended: there is one bed")
+                raise ForAll(say("a measurement is under way"), say("Wait until it has ended: there is one bed"))
             self.at = Sentence(PREPARES)
             if self._process is None or self._process.poll() is not None:
                 self._process = self.start()
@@ -128,7 +132,7 @@ class Bench:
     def _hear(self, answer: dict[str, object]) -> None:
         with self._lock:
             if "problem" in answer:
-                self._end(Sentence(str(answer["problem"])))
+                self._end(Sentence(FAILED, own=str(answer["problem"])))
             elif "done" in answer:
                 self._end(self._trouble)
             elif "rests" in answer:
@@ -148,7 +152,7 @@ class Bench:
         if isinstance(event, LinkTested):
             self._trouble = NOTHING if event.passed else Sentence(NOT_AS_ASKED, {"why": event.failures})
         elif isinstance(event, TrialEnded):
-            self._trouble = Sentence(event.words)
+            self._trouble = NOTHING if event.ok else Sentence(FAILED, own=event.words)
 
     def _end(self, problem: Sentence) -> None:
         self.is_busy, self.problem, self.at = False, problem, NOTHING

@@ -8,12 +8,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from lanelab.analysis.results.layout.markup import Html
 from lanelab.driver.api.run_apart import require_free, require_room
-from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.bench_numbers import NAME, Results
 from lanelab.driver.page.bench_view import Setup, bench_page
-from lanelab.driver.page.choices import checked
+from lanelab.driver.page.choices import another_run, checked
+from lanelab.driver.page.errors import error_words
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.news import WATCHING, event
 from lanelab.driver.page.pages import Pages, may_run, posting, reading, see, telling
@@ -25,7 +27,7 @@ def routes(pages: Pages) -> list[Route]:
     """Return the page with the dials, the button that measures, and news of it."""
     bench, results = pages.bench, Results(pages.shelf)
 
-    def drawn(setup: Setup, request: Request, problem: str = "") -> str:
+    def drawn(setup: Setup, request: Request, problem: Html | None = None) -> str:
         return bench_page(setup, bench, pages.shelf, results, may_run=may_run(request), problem=problem)
 
     async def show(request: Request) -> Response:
@@ -40,7 +42,7 @@ def routes(pages: Pages) -> list[Route]:
             # Not beside: a process that such a thread begins would yield to all others, too.
             await asyncio.to_thread(_begin, pages, bench, setup)
         except LanelabError as error:
-            problem = str(error)
+            problem = error_words(error, may_run=may_run(request))
             return HTMLResponse(await pages.beside(lambda: drawn(setup, request, problem)), 422)
         return see(f"./?{setup.query}")
 
@@ -69,8 +71,7 @@ def _require_quiet(pages: Pages) -> None:
     """Raise InputError where another run goes on: two beds at once would measure each other."""
     for name, run in pages.shelf.lines().items():
         if run.state == "running" and run.name != NAME:
-            remedy = "Wait until it has ended, or stop it: two would disturb each other"
-            raise InputError(f"the run {name} goes on", remedy)
+            raise another_run(name)
 
 
 def _folder_name() -> str:

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from lanelab.analysis.results.axes import place
-from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.page import scroll, section_on_page
 from lanelab.analysis.statistics import summarise
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.page.bench import Bench
+from lanelab.driver.page.bench import Bench, Sentence
 from lanelab.driver.page.bench_chart import chart, ms, summary_words
 from lanelab.driver.page.bench_numbers import DIALS, NAME, Curve, Dot, Measured, Results, curves
-from lanelab.driver.page.choices import Choice, accept_field, arm_field, checked, refusal, site_field
+from lanelab.driver.page.choices import Choice, ForAll, accept_field, arm_field, checked, refusal, site_field
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.errors import TELL, detail, error_words
 from lanelab.driver.page.language import number_words, say, text
 from lanelab.driver.page.run_view import commands
 from lanelab.driver.page.shelf import Shelf
@@ -73,9 +74,9 @@ class Setup:
         try:
             return float(value)
         except ValueError:
-            raise InputError(
-                f"{value!r} is no number", f"Write it in {DIALS[self.along].unit}", key=say(DIALS[self.along].title)
-            ) from None
+            dial = DIALS[self.along]
+            what, remedy = say("{text!r} is no number", text=value), say("Write it in {unit}", unit=dial.unit_words)
+            raise ForAll(what, remedy, key=say(dial.title)) from None
 
     @property
     def query(self) -> str:
@@ -92,11 +93,14 @@ class Setup:
     def more(self) -> int:
         """Return how many rounds are to be measured."""
         if not (self.rounds.isascii() and self.rounds.isdecimal() and 1 <= int(self.rounds[:9]) <= MOST_ROUNDS):
-            raise InputError(f"{self.rounds!r} rounds cannot be", f"Write 1 to {MOST_ROUNDS}", key=say("Rounds"))
+            remedy = say("Write a whole number from {least} to {most}", least=1, most=MOST_ROUNDS)
+            raise ForAll(say("{value!r} cannot be used", value=self.rounds), remedy, key=say("Rounds"))
         return int(self.rounds)
 
 
-def bench_page(setup: Setup, bench: Bench, shelf: Shelf, results: Results, *, may_run: bool, problem: str = "") -> str:
+def bench_page(
+    setup: Setup, bench: Bench, shelf: Shelf, results: Results, *, may_run: bool, problem: Html | None = None
+) -> str:
     """Return the page. problem: why nothing was begun."""
     every = results.all()
     drawn: Sequence[Html | None] = ()
@@ -104,13 +108,13 @@ def bench_page(setup: Setup, bench: Bench, shelf: Shelf, results: Results, *, ma
         experiment = checked(setup.text())
         drawn = _drawn(setup, experiment, shelf, every)
     except InputError as error:
-        problem = problem or str(error)
+        problem = problem or error_words(error, may_run=may_run)
     return document(
         say("Link bench"),
         el("header", el("p", say("One link, as one likes"), class_="eyebrow"), el("h1", say("Link bench")),
            el("p", say(LEAD), class_="lead")),
         el("p", _latest(bench, every), role="status", id="latest"),
-        el("div", refusal(problem or str(bench.problem)), id="refusal"),
+        el("div", refusal(problem or _problem(bench.problem, may_run=may_run)), id="refusal"),
         _form(setup, may_run=may_run),
         el("p", str(bench.at) or say(KEPT if bench.has_bed else NO_BED), class_="note", id="at",
            data_kept=say(KEPT), data_busy=bool(bench.at.text)),
@@ -155,6 +159,14 @@ def _here(drawn: Sequence[Curve], here: float) -> Html:
         cells = (f"{ms(least)} ms", f"{ms(expected)} ms", summary_words(dot) if dot else say("not yet"))
         rows.append(el("tr", name, [el("td", cell) for cell in cells]))
     return scroll(el("table", head, el("tbody", rows)))
+
+
+def _problem(problem: Sentence, *, may_run: bool) -> Html | None:
+    """Return why the last measurement failed; what its process said of it is for who may run."""
+    if not problem.text:
+        return None
+    own = detail(problem.own) if may_run else say(TELL)
+    return join(str(problem), " ", own) if problem.own else join(str(problem))
 
 
 def _latest(bench: Bench, every: Sequence[Measured]) -> str:

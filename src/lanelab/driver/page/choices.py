@@ -17,7 +17,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.page.language import in_english, say, text
+from lanelab.driver.page.language import say, text
 from lanelab.driver.site.load import site_names
 
 SEPARATOR = ": "  # between an experiment and an arm of it
@@ -30,6 +30,21 @@ LINK = {  # setting -> its title, and what it is at first
 }
 SITE, ARM, ROUNDS = text("Site"), text("Arm"), text("Rounds")
 FILE = "form"  # what refusals would call the file
+
+
+class ForAll(InputError):
+    """A refusal of what was sent that says nothing of the server: who watches may read it, too. `key`: what the form
+    calls the field. `is_english`: the rest of its words are in English, and not in the language of the page."""
+
+    def __init__(self, what: str, remedy: str = "", *, key: str = "", is_english: bool = False) -> None:
+        super().__init__(what, remedy, key=key)
+        self.is_english = is_english
+
+
+def another_run(name: str) -> ForAll:
+    """Return the refusal to measure beside a run of this name."""
+    remedy = say("Wait until it has ended, or stop it: two would disturb each other")
+    return ForAll(say("the run {name} goes on", name=name), remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,7 @@ class Choice:
         arms = self._named_arms()
         link = {key: value.strip() for key, value in self.link.items() if value.strip()}
         if "rtt" in self.link and "rtt" not in link:
-            raise InputError("nothing is written there", "Write a time like 100ms, or 0ms", key=_label("rtt"))
+            raise ForAll(say("nothing is written there"), say("Write a time like 100ms, or 0ms"), key=_label("rtt"))
         whole = {
             "name": name,
             "sites": self.site,
@@ -74,17 +89,21 @@ class Choice:
             experiment, _, name = chosen.partition(SEPARATOR)
             arm = arm_presets().get(experiment, {}).get(name)
             if arm is None:
-                raise InputError(f"there is no arm {chosen!r}", "Choose one of the list", key=say(ARM))
+                raise ForAll(say("there is no arm {name!r}", name=chosen), say("Choose one of the list"), key=say(ARM))
             named[f"{name} ({experiment})" if name in named else name] = arm
         return named
 
 
 def checked(text: str) -> Experiment:
-    """Return the experiment of that file. Raises InputError, which names the setting alone: nobody wrote the file."""
+    """Return the experiment of that file. Raises InputError, which names the setting alone: nobody wrote the file. It
+    is for all where it is of the form, and of no file of the server that a setting leads to."""
     try:
         return parse_experiment(text, FILE, site_names())
     except InputError as error:
-        raise InputError(error.what, error.remedy, key=_label(error.key), place=error.place) from error
+        key = _label(error.key)
+        if error.place or not error.key.startswith(f"{FILE}:"):
+            raise InputError(error.what, error.remedy, key=key, place=error.place) from error
+        raise ForAll(error.what, error.remedy, key=key, is_english=True) from error
 
 
 def _label(key: str) -> str:
@@ -121,6 +140,6 @@ def accept_field(accept: bool = False) -> Html:
     return el("p", el("label", box, " ", words))
 
 
-def refusal(words: str) -> Html | None:
+def refusal(words: Html | None) -> Html | None:
     """Return why nothing was begun."""
-    return in_english(el("p", words, role="alert", class_="bad")) if words else None
+    return el("p", words, role="alert", class_="bad") if words else None

@@ -9,7 +9,7 @@ from lanelab.driver.lab.text import LabText
 from lanelab.driver.page.choices import accept_field
 from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.lab_errors import detail
+from lanelab.driver.page.errors import detail
 from lanelab.driver.page.language import in_english, many, say, whole
 
 

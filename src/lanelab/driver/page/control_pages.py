@@ -10,15 +10,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from lanelab.analysis.results.layout.markup import Html
 from lanelab.analysis.results.model import Run
-from lanelab.driver.api.arguments import whole
 from lanelab.driver.api.plans import plan
 from lanelab.driver.api.run_apart import begin_apart, interrupt_writer, resume_apart
 from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.page.begin_view import SEED, TRIALS, Wish, begin_page, waiting_page
+from lanelab.driver.page.choices import ForAll
 from lanelab.driver.page.documents import message
+from lanelab.driver.page.errors import detail, error_words
 from lanelab.driver.page.experiments import description_of, experiments
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.language import say, text
@@ -47,7 +49,8 @@ def routes(pages: Pages) -> list[Route]:
         return await pages.beside(lambda: _begin(pages, form))
 
     async def begun(request: Request) -> Response:
-        return await pages.beside(lambda: _begun(pages, request.path_params["name"]))
+        name, runs = request.path_params["name"], may_run(request)
+        return await pages.beside(lambda: _begun(pages, name, may_run=runs))
 
     async def resume(request: Request, _form: Form) -> Response:
         run = await pages.beside(lambda: _run_to_resume(pages, request))
@@ -68,7 +71,7 @@ def routes(pages: Pages) -> list[Route]:
     ]
 
 
-def _planned(pages: Pages, name: str, problem: str = "", **typed: str) -> tuple[dict[str, str], Wish]:
+def _planned(pages: Pages, name: str, problem: Html | None = None, **typed: str) -> tuple[dict[str, str], Wish]:
     """Return the descriptions of all experiments, and what one of them would do."""
     files = experiments(pages.shelf.folder, Path.cwd())
     descriptions = {each: description_of(file) for each, file in files.items()}
@@ -79,7 +82,7 @@ def _planned(pages: Pages, name: str, problem: str = "", **typed: str) -> tuple[
     try:
         return descriptions, Wish(name, typed, plan(files[name]), problem)
     except LanelabError as error:
-        return descriptions, Wish(name, typed, None, problem or str(error))
+        return descriptions, Wish(name, typed, None, problem or error_words(error, may_run=True))
 
 
 def _begin(pages: Pages, form: Form) -> Response:
@@ -93,7 +96,7 @@ def _begin(pages: Pages, form: Form) -> Response:
         runs, allowed = pages.shelf.folder, pages.allowed
         apart = pages.begin(lambda: begin_apart(files[name], runs, allowed, trials=trials, seed=seed))
     except LanelabError as error:
-        page = begin_page(*_planned(pages, name, str(error), **typed))
+        page = begin_page(*_planned(pages, name, error_words(error, may_run=True), **typed))
         return HTMLResponse(page, _status(error))
     return see(f"../begun/{quote(apart.folder.name)}/")
 
@@ -102,14 +105,18 @@ def _whole(text: str, name: str, least: int, most: int) -> int | None:
     if not text:
         return None
     is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(most))
-    return whole(int(text) if is_number else text, name, least, most)
+    value = int(text) if is_number else text
+    if isinstance(value, int) and least <= value <= most:
+        return value
+    remedy = say("Write a whole number from {least} to {most}", least=least, most=most)
+    raise ForAll(say("{value!r} cannot be used", value=value), remedy, key=name)
 
 
 def _status(error: LanelabError) -> int:
     return HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.CONFLICT
 
 
-def _begun(pages: Pages, name: str) -> Response:
+def _begun(pages: Pages, name: str, *, may_run: bool) -> Response:
     """Show a run that was begun here until it is there: then it has its page."""
     apart = pages.begun.get(name)
     if apart is None:
@@ -119,7 +126,7 @@ def _begun(pages: Pages, name: str) -> Response:
     if address and is_there:
         return see(f"../../runs/{quote(address)}/")
     refresh = {"Refresh": "1"} if apart.status is None else {}
-    return HTMLResponse(waiting_page(name, apart), headers=refresh)
+    return HTMLResponse(waiting_page(name, apart, may_run=may_run), headers=refresh)
 
 
 def _run_to_resume(pages: Pages, request: Request) -> Run:
@@ -134,7 +141,7 @@ def _resume(pages: Pages, run: Run) -> Response:
     try:
         pages.begin(lambda: resume_apart(run.folder, run.meta, pages.allowed))
     except LanelabError as error:
-        raise Refusal(_status(error), say(NOT_RESUMED), str(error)) from error
+        raise Refusal(_status(error), say(NOT_RESUMED), detail(error)) from error
     return see(f"../../begun/{quote(run.folder.name)}/")
 
 
@@ -148,7 +155,7 @@ def _stop(pages: Pages, request: Request, how: str, stops: dict[Path, float]) ->
         try:
             interrupt_writer(folder)
         except LanelabError as error:
-            raise Refusal(_status(error), say("It does not stop"), str(error)) from error
+            raise Refusal(_status(error), say("It does not stop"), detail(error)) from error
         stops[folder] = time.monotonic()
     at_once = how == AT_ONCE and is_stopping
     words = say("It stops at once.") if at_once else say("What is under way is finished first.")

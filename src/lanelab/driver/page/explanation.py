@@ -8,7 +8,8 @@ from lanelab.analysis.results.layout.page import parts_on_page, section_on_page
 from lanelab.analysis.results.model import Cell
 from lanelab.analysis.results.sections.explained import explained_sections
 from lanelab.driver.api.opened_run import Run
-from lanelab.driver.base.errors import LanelabError
+from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.page.errors import error_words, note
 from lanelab.driver.page.language import in_english, say
 
 
@@ -24,8 +25,11 @@ def explanation(run: Run, one: Cell, other: Cell) -> Html:
     title = say("Why {arm} differs from {base}", arm=other.arm.name, base=one.arm.name)
     try:
         explained = run.explain(other.arm.name, one.arm.name).explained
-    except LanelabError as error:
+    except InputError as error:  # about the arms and trials of the run
         return section_on_page("why", title, in_english(el("p", str(error))))
+    except LanelabError as error:
+        note(error)
+        return section_on_page("why", title, el("p", error_words(error, may_run=False)))
     parts = [
         in_english(el("div", el("h3", each.title), parts_on_page(each.parts)))
         for each in explained_sections(_of_pair(explained, one, other))

@@ -28,8 +28,8 @@ from lanelab.driver.page import class_view, lab_view
 from lanelab.driver.page.classroom import Classroom, Student, run_name
 from lanelab.driver.page.crowd import network_of
 from lanelab.driver.page.enrolments import Browser, Enrolments
+from lanelab.driver.page.errors import NOT_SHOWN, TELL_TEACHER, error_words, not_begun, refusing, waits_for
 from lanelab.driver.page.form import Form
-from lanelab.driver.page.lab_errors import error_words, not_begun, refusing, waits_for
 from lanelab.driver.page.lab_queue import Begun, LabQueue, Wish
 from lanelab.driver.page.lab_view import Attempt, RunState
 from lanelab.driver.page.language import say, tag, text
@@ -41,7 +41,6 @@ from lanelab.driver.page.refusal import Absent, Refusal
 Signature = tuple[object, ...]
 LOOKS_EVERY_S = 1.0
 NOT_FOR_ALL = text("What everybody predicted is for who may run.")
-NOT_SHOWN = text("This cannot be shown")
 
 
 def routes(pages: Pages) -> list[Route]:
@@ -256,7 +255,8 @@ class LabRooms:
             try:
                 checked = check_lab(student.folder, state.run)
             except LanelabError as error:
-                state = RunState(0, state.name, state.run, error_words(error, may_run=runs))
+                problem = error_words(error, may_run=runs, tell=TELL_TEACHER)
+                state = RunState(0, state.name, state.run, problem)
         return lab_view.student_page(lab, content, student, state, may_run=runs, attempt=attempt, checked=checked)
 
     def _state(self, wish: Wish, student: Student | None, *, runs: bool) -> RunState:

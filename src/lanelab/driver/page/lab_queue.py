@@ -11,7 +11,7 @@ from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.base.errors import DiskFull, LanelabError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.page.classroom import Classroom, Student
-from lanelab.driver.page.lab_errors import note
+from lanelab.driver.page.errors import note
 
 LOOKS_EVERY_S = 1.0
 MOST_WAITING = 100

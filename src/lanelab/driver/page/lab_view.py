@@ -24,7 +24,7 @@ from lanelab.driver.page.choices import accept_field
 from lanelab.driver.page.class_view import class_section
 from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.lab_errors import error_words
+from lanelab.driver.page.errors import TELL_TEACHER, error_words
 from lanelab.driver.page.language import date, in_english, many, say, text, whole
 from lanelab.driver.page.run_view import progress
 
@@ -167,7 +167,7 @@ def _predictions(
     above = rendered(content.asked_before)
     sheet = student.sheet
     if student.problem:
-        problem = el("p", error_words(student.problem, may_run=may_run), class_="bad")
+        problem = el("p", error_words(student.problem, may_run=may_run, tell=TELL_TEACHER), class_="bad")
         return el("section", title, problem, id="predictions")
     if state.name or state.place or (sheet and not attempt):
         fixed = _fixed(content, student) if sheet else el("p", say("The run began without predictions."), class_="bad")

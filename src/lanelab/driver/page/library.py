@@ -8,7 +8,8 @@ from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.run_summary import RunSummary
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.language import ENGLISH, date, say, text, whole
+from lanelab.driver.page.errors import detail
+from lanelab.driver.page.language import date, say, text, whole
 
 Entry = tuple[str, RunSummary]  # of the library: the name by which it has an address, and the run
 ORDERS: dict[str, tuple[str, Callable[[Entry], object], bool]] = {  # title, by what, the largest first
@@ -59,13 +60,14 @@ class Wanted:
 
 
 def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = False, begins: bool = False) -> str:
-    """Return the page. plain: without forms, for a web server that only has files. begins: for who may begin a run."""
+    """Return the page. plain: without forms, for a web server that only has files. begins: for who may begin a run, and
+    may know where on the server a run is that cannot be read."""
     _, by, descending = ORDERS[wanted.order]
     entries = sorted(filter(wanted.takes, runs.items()), key=by, reverse=descending)  # type: ignore[arg-type]
     head = el("header", el("p", "lanelab", class_="eyebrow"), el("h1", say("Runs")), el("p", _count(entries, runs)))
     if not runs and not plain:
         return document(say("Runs"), head, _first_steps(begins=begins))
-    table = _table(entries, wanted, plain=plain)
+    table = _table(entries, wanted, plain=plain, begins=begins)
     if plain:
         return document(say("Runs"), head, table)
     compare = el("p", el("button", say("Compare the two that are ticked"), type="submit"))
@@ -111,7 +113,7 @@ def _filter(runs: Mapping[str, RunSummary], wanted: Wanted) -> Html:
     )
 
 
-def _table(entries: list[Entry], wanted: Wanted, *, plain: bool) -> Html:
+def _table(entries: list[Entry], wanted: Wanted, *, plain: bool, begins: bool) -> Html:
     def title(name: str) -> Html:
         classes = " ".join(("num " if name in NUMBERS else "", "sorted" if name == wanted.order else "")).strip()
         return el("th", say(ORDERS[name][0]), scope="col", class_=classes or None)
@@ -119,17 +121,16 @@ def _table(entries: list[Entry], wanted: Wanted, *, plain: bool) -> Html:
     order = ("run", "name", "begun", "state", *NUMBERS)
     tick = None if plain else el("th", el("span", say("compare"), class_="visually-hidden"), scope="col")
     head = el("thead", el("tr", tick, [title(name) for name in order]))
-    body = el("tbody", [_row(name, run, plain=plain) for name, run in entries])
+    body = el("tbody", [_row(name, run, plain=plain, begins=begins) for name, run in entries])
     return scroll(el("table", head, body, class_="runs"))
 
 
-def _row(name: str, run: RunSummary, *, plain: bool) -> Html:
+def _row(name: str, run: RunSummary, *, plain: bool, begins: bool) -> Html:
     tick = el("td", el("input", type="checkbox", name="run", value=name, aria_label=say("compare {name}", name=name)))
     link = el("td", el("a", name, href=f"runs/{quote(name)}/"))
     if run.problem:
-        return el(
-            "tr", None if plain else el("td"), link, el("td", run.problem, colspan=8, class_="bad", lang=ENGLISH.tag)
-        )
+        words = detail(run.problem) if begins else say("This run cannot be read.")
+        return el("tr", None if plain else el("td"), link, el("td", words, colspan=8, class_="bad"))
     mood = {"failed": "bad", "killed": "bad", "running": "good", "stopped": "warn"}.get(run.state)
     numbers = (run.cells, run.counted, run.failed, run.flagged, run.claims)
     return el(

@@ -7,8 +7,7 @@ from urllib.parse import quote
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import section_on_page
 from lanelab.analysis.results.run_summary import RunSummary
-from lanelab.driver.base.errors import InputError
-from lanelab.driver.page.choices import LINK, Choice, accept_field, arm_field, checked, refusal, site_field
+from lanelab.driver.page.choices import LINK, Choice, ForAll, accept_field, arm_field, checked, refusal, site_field
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.language import date, say, text
 
@@ -26,13 +25,15 @@ NOTE = text(
 def race_file(choice: Choice) -> str:
     """Return the experiment. Raises InputError for what cannot be."""
     if len(set(choice.arms)) != 2:
-        raise InputError("a race takes two different arms", "Choose another one", key=say("Against it"))
+        raise ForAll(say("a race takes two different arms"), say("Choose another one"), key=say("Against it"))
     whole = choice.text(NAME, trace="filmstrip")
     checked(whole)
     return whole
 
 
-def form_page(choice: Choice, races: Mapping[str, RunSummary], *, may_run: bool, problem: str = "") -> str:
+def form_page(
+    choice: Choice, races: Mapping[str, RunSummary], *, may_run: bool, problem: Html | None = None
+) -> str:
     """Return the page. races: those that there are; problem: why none was begun."""
     return document(
         say("Race"),

@@ -8,27 +8,28 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from lanelab.analysis.results.layout.markup import Html
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.run_folder import has_writer
 from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.api.run_apart import begin_apart
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.page import bench_numbers
-from lanelab.driver.page.choices import Choice
+from lanelab.driver.page.choices import Choice, another_run
+from lanelab.driver.page.errors import error_words
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
 from lanelab.driver.page.race_form import NAME, USUAL, form_page, race_file
 
 LOOKS_EVERY_S = 0.2
 FREE_WITHIN_S = 30.0  # for the bench to end its bed
-APART = "Wait until it has ended, or stop it: two would disturb each other"
 FILES = ".experiments"  # beside the runs: what they were begun with
 
 
 def routes(pages: Pages) -> list[Route]:
     """Return the form, and where it is sent."""
 
-    def drawn(choice: Choice, request: Request, problem: str = "") -> str:
+    def drawn(choice: Choice, request: Request, problem: Html | None = None) -> str:
         races = {name: run for name, run in pages.shelf.lines().items() if run.name == NAME and not run.problem}
         return form_page(choice, races, may_run=may_run(request), problem=problem)
 
@@ -44,7 +45,7 @@ def routes(pages: Pages) -> list[Route]:
             await _free(pages)
             name = await _begun(pages, text, accept_links=bool(form.some("accept")))
         except LanelabError as error:
-            problem = str(error)
+            problem = error_words(error, may_run=may_run(request))
             return HTMLResponse(await pages.beside(lambda: drawn(choice, request, problem)), 422)
         return see(f"../runs/{name}/race/")
 
@@ -57,7 +58,7 @@ async def _free(pages: Pages) -> None:
     until = asyncio.get_running_loop().time() + FREE_WITHIN_S
     while busy := await pages.beside(lambda: _measuring(pages)):
         if asyncio.get_running_loop().time() > until or not busy.endswith(f"-{bench_numbers.NAME}"):
-            raise InputError(f"the run {busy} goes on", APART)
+            raise another_run(busy)
         await asyncio.sleep(LOOKS_EVERY_S)
 
 

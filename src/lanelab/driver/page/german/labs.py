@@ -9,11 +9,6 @@ GERMAN: Mapping[str, str] = {
     "As a table (CSV)": "Als Tabelle (CSV)",
     "Begin": "Anfangen",
     "Begin my run": "Meinen Lauf beginnen",
-    "The disk of the server is full.": "Die Festplatte des Servers ist voll.",
-    "The predictions, their lab and its run do not belong together any more.":
-        "Die Vorhersagen, ihr Labor und dessen Lauf gehören nicht mehr zusammen.",
-    "The server cannot read or write a file.": "Der Server kann eine Datei nicht lesen oder schreiben.",
-    "The server cannot do this.": "Das kann der Server nicht.",
     "Tell the teacher.": "Sag es der Lehrkraft.",
     "Somebody of this name has begun this lab.": "Jemand mit diesem Namen hat dieses Labor schon angefangen.",
     "Write more of your name. If that was you, the teacher can give you your address again.":

@@ -55,6 +55,8 @@ GERMAN: Mapping[str, str] = {
         "64KiB oder 1bdp. Unter 6 Runden ist ein Urteil vorläufig.",
     "Races before": "Rennen bisher",
     "Begin the race": "Rennen beginnen",
+    "a race takes two different arms": "zu einem Rennen gehören zwei verschiedene Arme",
+    "Choose another one": "Nimm einen anderen",
     "One against the other": "Einer gegen den anderen",
     "This link may watch: whoever may run begins the races.":
         "Mit diesem Link kann man zusehen. Rennen beginnt, wer laufen lassen darf.",

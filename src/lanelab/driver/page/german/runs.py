@@ -27,6 +27,18 @@ GERMAN: Mapping[str, str] = {
     "There is no such page. It may have been a run that was moved or removed.":
         "Diese Seite gibt es nicht. Vielleicht wurde ein Lauf verschoben oder gelöscht.",
     "This cannot be shown": "Das lässt sich nicht zeigen",
+    "Tell whoever runs this server.": "Sag es denen, die diesen Server betreiben.",
+    "The disk of the server is full.": "Die Festplatte des Servers ist voll.",
+    "Something else is measured on this machine.": "Auf diesem Rechner wird gerade etwas anderes gemessen.",
+    "Files of the server were changed since, and do not belong together any more.":
+        "Dateien des Servers wurden seither geändert und gehören nicht mehr zusammen.",
+    "The server cannot read or write a file.": "Der Server kann eine Datei nicht lesen oder schreiben.",
+    "The server cannot do this.": "Das kann der Server nicht.",
+    "{value!r} cannot be used": "{value!r} geht hier nicht",
+    "Write a whole number from {least} to {most}": "Schreib eine ganze Zahl von {least} bis {most}",
+    "the run {name} goes on": "der Lauf {name} ist noch nicht zu Ende",
+    "Wait until it has ended, or stop it: two would disturb each other":
+        "Warte, bis er zu Ende ist, oder halte ihn an: Zwei würden einander stören",
     "Nothing was done": "Es ist nichts geschehen",
     "Nothing is changed by opening an address.": "Eine Adresse zu öffnen ändert nichts.",
     "This form was not taken": "Dieses Formular wurde nicht angenommen",
@@ -109,6 +121,7 @@ GERMAN: Mapping[str, str] = {
     "stopped": "angehalten",
     "killed": "abgebrochen",
     "unreadable": "nicht lesbar",
+    "This run cannot be read.": "Dieser Lauf ist nicht lesbar.",
     # a run and its trials
     "Report": "Bericht",
     "Race": "Rennen",
