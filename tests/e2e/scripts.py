@@ -11,7 +11,7 @@ from tests.e2e.loads import Settings, browsers
 from tests.kit.inside import InsideBed
 
 OTHER = "other.test"  # another site, whose frames have a process of their own
-PLACES = ("page", "frame", "foreign", "worker", "nested", "blob", "service")
+PLACES = ("page", "frame", "foreign", "worker", "nested", "blob", "shared", "service")
 TELL = """
 const tell = () => ({random: [Math.random(), Math.random()], bytes: [...crypto.getRandomValues(new Uint8Array(4))],
   words: [...crypto.getRandomValues(new Uint32Array(2))], uuid: crypto.randomUUID(),
@@ -30,6 +30,7 @@ window.all = new Promise(done => {{
   for (const [name, source] of [["worker", "worker.js"], ["blob",
       URL.createObjectURL(new Blob(["importScripts('https://{pages.HOST}/tell.js'); postMessage(['blob', tell()])"]))]])
     new Worker(source).onmessage = onmessage;
+  new SharedWorker("shared.js").port.onmessage = onmessage;
   navigator.serviceWorker.onmessage = onmessage;
   navigator.serviceWorker.register("service.js").then(() => navigator.serviceWorker.ready)
     .then(ready => ready.active.postMessage("tell"));
@@ -42,6 +43,8 @@ FILES = {
     "foreign.html": '<script src="tell.js"></script><script>parent.postMessage(["foreign", tell()], "*")</script>',
     "worker.js": 'importScripts("tell.js"); postMessage(["worker", tell()]);'
     'new Worker("nested.js").onmessage = event => postMessage(event.data)',
+    "shared.js": 'importScripts("tell.js"); const told = tell();'
+    'onconnect = event => event.ports[0].postMessage(["shared", told])',
     "nested.js": 'importScripts("tell.js"); postMessage(["nested", tell()])',
     "service.js": 'importScripts("tell.js"); const told = tell();'
     'onmessage = event => event.source.postMessage(["service", told])',

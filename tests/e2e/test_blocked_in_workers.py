@@ -1,4 +1,4 @@
-"""Addresses that are blocked, asked for by a page and its worker, in the real Chromium."""
+"""Addresses that are blocked, asked for by a page and its workers, in the real Chromium."""
 
 from pathlib import Path
 
@@ -13,9 +13,11 @@ pytestmark = needs_namespaces
 
 FILES = {
     "index.html": '<!doctype html><link rel="icon" href="data:,"><script src="/ad.js"></script><script>\n'
-    'new Worker("/worker.js");\n</script><img src="/picture.png">\n',
+    'new Worker("/worker.js"); new SharedWorker("/shared.js");\n</script><img src="/picture.png">\n',
     "worker.js": 'fetch("/ad/pixel.txt").catch(function () {}).then(function () { fetch("/kept.txt"); });\n',
+    "shared.js": 'fetch("/ad/shared.txt").catch(function () {});\n',
     "ad.js": "1;\n",
+    "ad/shared.txt": "pixel\n",
     "ad/pixel.txt": "pixel\n",
     "kept.txt": "kept\n",
     "picture.png": "no picture\n",
@@ -23,7 +25,7 @@ FILES = {
 RUN = """\
 sites: worker
 links: {rtt: 20ms}
-defaults: {start: fresh-context}
+defaults: {start: fresh-context, answer_delay: {worker.test/picture.png: 500ms}}  # workers have time to ask
 trials: 1
 retries: 0
 missing: 404
@@ -51,7 +53,7 @@ def test_a_worker_asks_for_nothing_that_is_blocked(tmp_path: Path, date: str) ->
     manifest.write_text("\n".join([*lines, *([f"date: {date}"] if date else [])]) + "\n")
     run = play(lanelab, tmp_path, RUN, env=env)
     asked = {arm: {line["path"] for line in run.evidence(arm)[-1]["server"]["requests"]} for arm in ("all", "blocked")}
-    assert {"/ad.js", "/ad/pixel.txt", "/worker.js"} <= asked["all"]
-    assert "/worker.js" in asked["blocked"]
-    assert not {"/ad.js", "/ad/pixel.txt"} & asked["blocked"]
+    assert {"/ad.js", "/ad/pixel.txt", "/ad/shared.txt", "/worker.js", "/shared.js"} <= asked["all"]
+    assert {"/worker.js", "/shared.js"} <= asked["blocked"]
+    assert not {"/ad.js", "/ad/pixel.txt", "/ad/shared.txt"} & asked["blocked"]
     assert run.statuses("blocked") == ["ok"], (run.reasons("blocked"), run.done.stderr)

@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.browser import Repeatable
+from lanelab.driver.arm.browsers.chromium.devtools import DevTools, Message
+from lanelab.driver.arm.browsers.chromium.repeatable import Repeating
+from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.repeatable import script
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.surroundings import repeatable_of
@@ -48,3 +52,81 @@ def test_each_site_has_a_seed_of_its_own() -> None:
 )
 def test_the_instant_of_a_recording(date: str | None, expected: int | None) -> None:
     assert replace(SITE, date=date).recorded_ms == expected
+
+
+# --- who is given it
+
+
+class Tells(DevTools):
+    """DevTools that note what is asked, and tell what a test says."""
+
+    def __init__(self, *told: Message) -> None:
+        self.told = [*told]
+        self.asked: list[tuple[str, str]] = []  # session and method
+        self.parameters: list[Any] = []
+
+    def post(self, method: str, /, session: str = "", **parameters: object) -> int:
+        self.asked.append((session, method))
+        self.parameters.append(parameters)
+        return len(self.asked)
+
+    def call(self, method: str, /, session: str = "", timeout_s: float | None = None, **parameters: object) -> object:
+        self.post(method, session, **parameters)
+        return {"sessionId": "page"}
+
+    def receive(self, timeout_s: float | None) -> Message:
+        """Tell one thing after the other. The answer to the last question comes at the end, and then nothing more."""
+        if self.told:
+            return self.told.pop(0)
+        if timeout_s is None:
+            raise BrowserError("it is gone")
+        return {"id": 3, "result": {}}  # to what the page is to tell of
+
+    def close(self) -> None:
+        pass
+
+    def of(self, session: str) -> list[str]:
+        return [method for each, method in self.asked if each == session]
+
+
+def begins(session: str, kind: str, target: str = "", *, by: str = "") -> Message:
+    """Say that something begins; by: the session that tells of it, the browser's own where there is none."""
+    info = {"targetId": target or session, "type": kind}
+    message: Message = {"method": "Target.attachedToTarget", "params": {"sessionId": session, "targetInfo": info}}
+    if by:
+        message["sessionId"] = by
+    return message
+
+
+def test_a_shared_worker_has_the_script_and_the_list_before_it_goes_on() -> None:
+    tools = Tells(begins("shared", "shared_worker"))
+    Repeating(tools, "target", "script", ["*://cdn.test/a.js"]).close()
+    assert tools.asked[0] == ("", "Target.setAutoAttach"), "no page tells of it"
+    kinds = [each["type"] for each in tools.parameters[0]["filter"]]
+    assert "shared_worker" in kinds
+    given = tools.of("shared")
+    assert given[-1] == "Runtime.runIfWaitingForDebugger"
+    assert {"Network.setBlockedURLs", "Runtime.evaluate", "Target.setAutoAttach"} <= set(given)
+
+
+def test_what_both_tell_of_is_prepared_once_and_goes_on_in_both_sessions() -> None:
+    told = [begins("one", "service_worker", "sw"), begins("two", "service_worker", "sw", by="page")]
+    for first, second in (told, told[::-1]):
+        tools = Tells(first, second)
+        Repeating(tools, "target", "script").close()
+        names = [message["params"]["sessionId"] for message in (first, second)]
+        assert "Runtime.evaluate" in tools.of(names[0])
+        assert tools.of(names[1]) == ["Runtime.runIfWaitingForDebugger"]
+
+
+def test_a_worker_that_begins_again_is_prepared_again() -> None:
+    ended: Message = {"method": "Target.detachedFromTarget", "params": {"sessionId": "one"}}
+    tools = Tells(begins("one", "service_worker", "sw"), ended, begins("two", "service_worker", "sw"))
+    Repeating(tools, "target", "script").close()
+    assert tools.of("one") == tools.of("two")
+
+
+def test_a_page_that_another_one_opens_just_goes_on() -> None:
+    tools = Tells(begins("opened", "page"))
+    Repeating(tools, "target", "script", ["*://cdn.test/a.js"]).close()
+    assert tools.of("opened") == ["Runtime.runIfWaitingForDebugger"]

@@ -3,6 +3,9 @@
 Pages and frames of the page's own process get it when they begin. Workers, and frames that have a process of their own,
 are held at their start by the browser until they have it, which costs each some milliseconds; a page without them is
 not held at any time. Workers learn likewise which addresses are blocked: DevTools have a list for each.
+
+A page tells of the workers and frames that it starts. A shared worker is no page's: the browser tells of it. Some are
+told of by both, and go on when both sessions say so; the first gives them what they are to have.
 """
 
 import contextlib
@@ -23,7 +26,12 @@ from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
 from lanelab.driver.base.timeouts import scaled
 
 ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
+GO_ON = "Runtime.runIfWaitingForDebugger"
 FRAMES = ("page", "iframe")
+HELD = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+# What the browser is to tell of. It holds pages that others open and service workers, too, whether it tells of them or
+# not, and they would wait for ever.
+OF_THE_BROWSER = [{"type": kind, "exclude": False} for kind in ("shared_worker", "service_worker", "page")]
 # What DevTools says of something that has ended meanwhile, as a worker may at any time.
 GONE = ("Session with given id not found", "Inspected target navigated or closed", "Target closed", "detached")
 
@@ -43,7 +51,9 @@ class Repeating:
         `blocked`: what workers may not ask for, as DevTools call it; of pages and frames their session sees to that."""
         self._devtools, self._script, self._blocked = devtools, text, blocked
         self._problems: list[str] = []
+        self._prepared: dict[str, str] = {}  # session -> the target that was prepared by it
         self._closed = False
+        devtools.call("Target.setAutoAttach", "", None, **HELD, filter=OF_THE_BROWSER)  # what is there is not held
         attached = devtools.ask(InSession, "Target.attachToTarget", targetId=target, flatten=True)
         waiting = {self._see_to_children(attached["sessionId"])}
         while waiting:
@@ -65,6 +75,15 @@ class Repeating:
         self._closed = True
         self._devtools.close()
 
+    def _meet(self, attached: Attached, *, by_browser: bool) -> None:
+        """Prepare what begins, once. A page that the browser tells of just goes on: nothing is measured of it."""
+        session, new = attached["sessionId"], attached["targetInfo"]
+        if new["targetId"] in self._prepared.values() or (by_browser and new["type"] == "page"):
+            self._devtools.post(GO_ON, session)
+            return
+        self._prepared[session] = new["targetId"]
+        self._prepare(session, new["type"])
+
     def _prepare(self, session: str, kind: str) -> None:
         """Give it the script, and see to what it starts itself; then it may go on."""
         post = self._devtools.post
@@ -78,12 +97,11 @@ class Repeating:
         elif self._script:
             post("Runtime.evaluate", session, expression=self._script)
         self._see_to_children(session)
-        post("Runtime.runIfWaitingForDebugger", session)
+        post(GO_ON, session)
 
     def _see_to_children(self, session: str) -> int:
         """Listen to each worker and frame that it starts, which waits then, and return the number of the question."""
-        follow = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-        return self._devtools.post("Target.setAutoAttach", session, **follow)
+        return self._devtools.post("Target.setAutoAttach", session, **HELD)
 
     def _listen(self) -> None:
         try:
@@ -97,7 +115,10 @@ class Repeating:
         if message.get("method") == "Target.attachedToTarget":
             attached = read_answer(Attached, message.get("params"), "Target.setAutoAttach")
             with contextlib.suppress(BrowserError):  # the browser is gone, which others notice
-                self._prepare(attached["sessionId"], attached["targetInfo"]["type"])
+                self._meet(attached, by_browser="sessionId" not in message)
+        elif message.get("method") == "Target.detachedFromTarget":
+            gone = read_answer(InSession, message.get("params"), "Target.setAutoAttach")
+            self._prepared.pop(gone["sessionId"], None)
         refused = message.get("error", {}).get("message", "")
         if refused and not any(words in refused for words in GONE):
             self._problems.append(refused)
