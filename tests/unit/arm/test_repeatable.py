@@ -71,6 +71,7 @@ class Tells(DevTools):
         return len(self.asked)
 
     def call(self, method: str, /, session: str = "", timeout_s: float | None = None, **parameters: object) -> object:
+        assert timeout_s is None, "as for every question"
         self.post(method, session, **parameters)
         return {"sessionId": "page"}
 

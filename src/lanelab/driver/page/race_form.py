@@ -31,9 +31,7 @@ def race_file(choice: Choice) -> str:
     return whole
 
 
-def form_page(
-    choice: Choice, races: Mapping[str, RunSummary], *, may_run: bool, problem: Html | None = None
-) -> str:
+def form_page(choice: Choice, races: Mapping[str, RunSummary], *, may_run: bool, problem: Html | None = None) -> str:
     """Return the page. races: those that there are; problem: why none was begun."""
     return document(
         say("Race"),
