@@ -30,6 +30,18 @@ def test_those_in_folders_have_the_folder_in_their_name() -> None:
     assert not [name for name in names if name.endswith("study")]
 
 
+OF_CELLULAR = [name for name in shipped_names() if name.startswith("h2-lossy-cellular-2017/")]
+
+
+@pytest.mark.parametrize("name", OF_CELLULAR)
+def test_a_link_in_clusters_loses_the_share_that_its_label_names(name: str) -> None:
+    links = {cell.link.label: cell.link.link for cell in read_experiment(EXPERIMENTS / f"{name}.yaml").cells}
+    assert any("in clusters" in label for label in links)
+    for label, link in links.items():
+        share = 0.0 if label.startswith("no loss") else float(label.partition("%")[0]) / 100
+        assert [way.loss.mean_loss for way in (link.down, link.up)] == pytest.approx([share, share], rel=0.001), label
+
+
 def test_a_file_of_the_user_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("quickstart").write_text("mine")
