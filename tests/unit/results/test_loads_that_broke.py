@@ -279,6 +279,13 @@ def test_a_claim_is_reproduced_where_it_is_so_with_the_loads_that_broke(
         assert place.rounds_needed is None
 
 
+def test_how_many_rounds_would_tell_is_said_of_the_loads_that_did_not_break() -> None:
+    found = judged(with_effect("change", 0.75, 0.4), made_claim(), breaks=of_arm(1))
+    assert found.verdict == OPEN
+    assert "rounds would" in found.detail
+    assert found.detail.endswith(", by the loads that did not break")
+
+
 @pytest.mark.parametrize("kind", LOWERS)
 def test_slow_loads_that_lower_a_number_leave_its_direction(kind: ClaimKind) -> None:
     found = judged(with_effect(kind, 0.61), made_claim(kind), breaks=of_arm(5, rtt=LOWERS[kind]))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from lanelab.analysis.results.claims.place import not_tested
 from lanelab.analysis.results.claims.rules import Levels, region, verdict_on
 from lanelab.analysis.results.claims.samples import Measured, Observed, cells_of, observed_of, weights_of
-from lanelab.analysis.results.claims.verdict import Effect, Interval, JudgedPlace
+from lanelab.analysis.results.claims.verdict import Effect, Interval, JudgedPlace, Verdict
 from lanelab.analysis.results.claims.words import verdict_words
 from lanelab.analysis.statistics.median import logarithm
 from lanelab.driver.base.amounts import counted
@@ -64,8 +64,9 @@ def with_and_without(
     effect = _of_all(claim, [without.effect, *known])
     verdict, detail = verdict_on(claim, effect, levels)
     if verdict == without.verdict and without.detail.startswith(detail):
-        more = f"{without.detail}, by the loads that did not break" if without.rounds_needed else without.detail
-        return replace(without, effect=effect, detail=more)
+        is_open = verdict == Verdict.INCONCLUSIVE and bool(without.detail)  # what would settle it is of these alone
+        of_these = f"{without.detail}, by the loads that did not break" if is_open else without.detail
+        return replace(without, effect=effect, detail=of_these)
     detail = "; ".join(filter(None, (detail, _why(without, with_broken))))
     return replace(without, verdict=verdict, detail=detail, effect=effect, rounds_needed=None)
 
