@@ -118,9 +118,12 @@ def _check(statement: int, says: str, verdict: StudyVerdict) -> KeptCheck:
 
 
 def _rounds_needed(judged: Judged) -> int | None:
+    """Return with how many rounds each place would be settled; None where that is not known of one of them."""
     if judged.verdict is not Verdict.INCONCLUSIVE:
         return None
-    return max((place.rounds_needed for place in judged.places if place.rounds_needed), default=None)
+    needed = [place.rounds_needed for place in judged.places if place.verdict is Verdict.INCONCLUSIVE]
+    known = [rounds for rounds in needed if rounds is not None]
+    return max(known, default=None) if len(known) == len(needed) else None
 
 
 def _measured(judged: Judged) -> str:
