@@ -23,7 +23,7 @@ from lanelab.analysis.statistics.ranks import ranks
 LEAST_TRIALS = 2  # of a cell on a bed: one is its own median
 ENOUGH_ROUNDS = 6  # on one bed: of fewer no order is as rare as it has to be
 SIGNIFICANT = 0.01
-LEAST_CHANGE = 0.5  # percent over the whole run: less is real only on paper
+LEAST_CHANGE = 0.5  # percent over the whole run, or over a bed: less is real only on paper
 PERMUTATIONS = 1999  # by chance, where there are more
 MOST_STEPS = 2_000_000  # of all permutations together
 MOST_PAIRS = 200_000
