@@ -62,6 +62,7 @@ class Tells(DevTools):
 
     def __init__(self, *told: Message) -> None:
         self.told = [*told]
+        self.answers: list[Message] = [{"id": 2, "result": {}}, {"id": 3, "result": {}}]  # to who is to tell
         self.asked: list[tuple[str, str]] = []  # session and method
         self.parameters: list[Any] = []
 
@@ -73,15 +74,17 @@ class Tells(DevTools):
     def call(self, method: str, /, session: str = "", timeout_s: float | None = None, **parameters: object) -> object:
         assert timeout_s is None, "as for every question"
         self.post(method, session, **parameters)
+        if ("", "Target.setAutoAttach") in self.asked:
+            self.told.clear()  # nobody hears of what begins while an answer is awaited, and it is held for ever
         return {"sessionId": "page"}
 
     def receive(self, timeout_s: float | None) -> Message:
-        """Tell one thing after the other. The answer to the last question comes at the end, and then nothing more."""
+        """Tell one thing after the other. The answers to the first questions come at the end, and then nothing more."""
         if self.told:
             return self.told.pop(0)
         if timeout_s is None:
             raise BrowserError("it is gone")
-        return {"id": 3, "result": {}}  # to what the page is to tell of
+        return self.answers.pop(0)
 
     def close(self) -> None:
         pass
@@ -90,10 +93,12 @@ class Tells(DevTools):
         return [method for each, method in self.asked if each == session]
 
 
-def begins(session: str, kind: str, target: str = "", *, by: str = "") -> Message:
-    """Say that something begins; by: the session that tells of it, the browser's own where there is none."""
+def begins(session: str, kind: str, target: str = "", *, by: str = "", waits: bool = True) -> Message:
+    """Say that something begins; by: the session that tells of it, the browser's own where there is none. waits: else
+    it was there before."""
     info = {"targetId": target or session, "type": kind}
-    message: Message = {"method": "Target.attachedToTarget", "params": {"sessionId": session, "targetInfo": info}}
+    parameters = {"sessionId": session, "targetInfo": info, "waitingForDebugger": waits}
+    message: Message = {"method": "Target.attachedToTarget", "params": parameters}
     if by:
         message["sessionId"] = by
     return message
@@ -102,9 +107,8 @@ def begins(session: str, kind: str, target: str = "", *, by: str = "") -> Messag
 def test_a_shared_worker_has_the_script_and_the_list_before_it_goes_on() -> None:
     tools = Tells(begins("shared", "shared_worker"))
     Repeating(tools, "target", "script", ["*://cdn.test/a.js"]).close()
-    assert tools.asked[0] == ("", "Target.setAutoAttach"), "no page tells of it"
-    kinds = [each["type"] for each in tools.parameters[0]["filter"]]
-    assert "shared_worker" in kinds
+    number = tools.asked.index(("", "Target.setAutoAttach"))  # no page tells of it
+    assert "shared_worker" in [each["type"] for each in tools.parameters[number]["filter"]]
     given = tools.of("shared")
     assert given[-1] == "Runtime.runIfWaitingForDebugger"
     assert {"Network.setBlockedURLs", "Runtime.evaluate", "Target.setAutoAttach"} <= set(given)
@@ -125,6 +129,14 @@ def test_a_worker_that_begins_again_is_prepared_again() -> None:
     tools = Tells(begins("one", "service_worker", "sw"), ended, begins("two", "service_worker", "sw"))
     Repeating(tools, "target", "script").close()
     assert tools.of("one") == tools.of("two")
+
+
+def test_a_service_worker_that_was_there_before_is_prepared_for_its_own_page_alone() -> None:
+    told = [begins("one", "service_worker", "sw", waits=False)]
+    tools = Tells(*told, begins("two", "service_worker", "sw", by="page", waits=False))
+    Repeating(tools, "target", "script").close()
+    assert tools.of("one") == ["Runtime.runIfWaitingForDebugger"]
+    assert "Runtime.evaluate" in tools.of("two")
 
 
 def test_a_page_that_another_one_opens_just_goes_on() -> None:

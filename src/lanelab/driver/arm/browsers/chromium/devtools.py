@@ -49,6 +49,7 @@ class Attached(InSession):
     """The parameters of Target.attachedToTarget."""
 
     targetInfo: TargetInfo
+    waitingForDebugger: NotRequired[bool]
 
 
 class Thrown(TypedDict):

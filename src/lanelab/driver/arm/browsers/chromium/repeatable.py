@@ -53,10 +53,9 @@ class Repeating:
         self._problems: list[str] = []
         self._prepared: dict[str, str] = {}  # session -> the target that was prepared by it
         self._closed = False
-        devtools.call("Target.setAutoAttach", "", None, **HELD, filter=OF_THE_BROWSER)  # what is there is not held
         attached = devtools.ask(InSession, "Target.attachToTarget", targetId=target, flatten=True)
-        waiting = {self._see_to_children(attached["sessionId"])}
-        while waiting:
+        waiting = {self._see_to_children(attached["sessionId"]), self._see_to_children("", filter=OF_THE_BROWSER)}
+        while waiting:  # from here on no event is passed over: what it tells of would be held for ever
             message = devtools.receive(scaled(ANSWER_TIMEOUT_S))
             self._see(message)
             waiting.discard(message.get("id") or 0)
@@ -76,9 +75,12 @@ class Repeating:
         self._devtools.close()
 
     def _meet(self, attached: Attached, *, by_browser: bool) -> None:
-        """Prepare what begins, once. A page that the browser tells of just goes on: nothing is measured of it."""
+        """Prepare what begins, once. A page that the browser tells of just goes on, as nothing is measured of it; and a
+        service worker that was there before, maybe of an earlier load."""
         session, new = attached["sessionId"], attached["targetInfo"]
-        if new["targetId"] in self._prepared.values() or (by_browser and new["type"] == "page"):
+        was_there = new["type"] == "service_worker" and not attached.get("waitingForDebugger", True)
+        is_passed = by_browser and (new["type"] == "page" or was_there)
+        if is_passed or new["targetId"] in self._prepared.values():
             self._devtools.post(GO_ON, session)
             return
         self._prepared[session] = new["targetId"]
@@ -99,9 +101,10 @@ class Repeating:
         self._see_to_children(session)
         post(GO_ON, session)
 
-    def _see_to_children(self, session: str) -> int:
-        """Listen to each worker and frame that it starts, which waits then, and return the number of the question."""
-        return self._devtools.post("Target.setAutoAttach", session, **HELD)
+    def _see_to_children(self, session: str, **more: object) -> int:
+        """Listen to each worker and frame that it starts, which waits then, and return the number of the question.
+        `session`: none is the browser's own."""
+        return self._devtools.post("Target.setAutoAttach", session, **HELD, **more)
 
     def _listen(self) -> None:
         try:
