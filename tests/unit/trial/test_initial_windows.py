@@ -67,6 +67,13 @@ def test_a_server_that_waits_for_an_acknowledgement_sooner_has_a_smaller_initial
     assert f"stopped after {window} packets" in failure.detail
 
 
+def test_a_smaller_window_is_known_where_its_answer_is_the_quickest_of_all_trips() -> None:
+    """Without timestamps, where a connection's first packets were a little late both ways."""
+    asked = link(rate="50mbit", timestamps="false")
+    load = Load(asked, sizes=(20_000,), window=4, late=lambda number, _up: MS // 2 if number <= 4 else 0)
+    assert link_evidence(load.client, None, asked).window_down == Windows(4, 4, 1)
+
+
 def test_a_program_that_goes_on_later_has_no_smaller_initial_window() -> None:
     """It wrote nine packets, stood still for a moment, and went on a little after the first acknowledgement had come:
     what it sent then echoes a later one."""

@@ -28,25 +28,26 @@ OF_IPV6 = "for each in /proc/net/tcp6 /proc/net/udp6; do if test -e $each; then 
 TABLES = f"cat /proc/net/tcp /proc/net/udp; {OF_IPV6}"
 HEAD = "local_address"
 OF_UDP = "drops"  # what stands in the head of a table of UDP alone
-# As the kernel numbers states: established, FIN_WAIT1, CLOSE_WAIT, LAST_ACK, CLOSING. In all others the client sends
-# nothing more, or asks for a connection.
+# As the kernel numbers states: established, FIN_WAIT1, CLOSE_WAIT, LAST_ACK, CLOSING. In all others nothing more is
+# sent, or a connection is asked for.
 CLOSING_TO_COME = frozenset(("01", "04", "08", "09", "0B"))
 CONNECTED = "01"  # of a socket of UDP: it has the other end's address
 WITHIN_S, PAUSE_S = 1.0, 0.02
 SENT_WITHIN_S = 5.0  # in which TCP's timer goes off for the fourth time, where a round trip is 0.1 s
+SENT_PAUSE_S = 0.1  # each look is two processes, and another bed of this machine may measure meanwhile
 _NETWORK = ipaddress.ip_network(LINK_NETWORK)
 _WORD = 8  # digits: the kernel writes addresses as words of 32 bits, each in the order of its processor
 
 
 class _Socket(NamedTuple):
-    """A line of a table."""
+    """A line of a node's table."""
 
     of_udp: bool
     remote: str
     state: str
 
     def is_open(self) -> bool:
-        """Return whether it is a connection over the link on which the client may still send something."""
+        """Return whether it is a connection over the link on which the node may still send something."""
         if self.of_udp:
             open_still = self.state == CONNECTED and _port(self.remote) == QUIC_PORT
         else:
@@ -54,12 +55,12 @@ class _Socket(NamedTuple):
         return open_still and _is_over_link(self.remote)
 
 
-def wait_for_closed(node: Node, within_s: float = WITHIN_S) -> int:
+def wait_for_closed(node: Node, within_s: float = WITHIN_S, pause_s: float = PAUSE_S) -> int:
     """Wait until a node has closed its connections over the link, at most that long. Return how many are still open:
     0, and all were closed. Raises NodeError where that cannot be known."""
     until = time.monotonic() + within_s
     while (still_open := open_connections(node.run(["sh", "-ec", TABLES]).stdout)) and time.monotonic() < until:
-        time.sleep(PAUSE_S)
+        time.sleep(pause_s)
     return still_open
 
 
@@ -68,7 +69,7 @@ def wait_for_sent(server: Node, within_s: float = SENT_WITHIN_S) -> None:
     again what was lost, whenever TCP's timer goes off, until it hears that nobody wants it: that must not meet the
     next load. What comes later all the same the judges of that one see."""
     with suppress(BedError):
-        wait_for_closed(server, within_s)
+        wait_for_closed(server, within_s, SENT_PAUSE_S)
 
 
 def open_connections(tables: str) -> int:
