@@ -19,11 +19,12 @@ from lanelab.driver.api.link_bench import LinkBench
 from lanelab.driver.api.plans import plan_of
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.page import bench_process
-from lanelab.driver.page.bench import FAILED, GONE, NOTHING, Bench, Sentence
+from lanelab.driver.page.bench import FAILED, GONE, NOTHING, Bench, Sentence, sentence_of
 from lanelab.driver.page.bench_numbers import DIALS, curves, measured
 from lanelab.driver.page.bench_view import Setup
 from lanelab.driver.page.choices import Choice, checked
 from lanelab.driver.page.shelf import Shelf
+from lanelab.driver.run.events import BedReplaced, BedUp, Event, Notice, RunBegun
 from lanelab.driver.trial.page_load.bound import physical_bound
 from tests.kit.classes import watching
 from tests.kit.pages import Visitor, served
@@ -226,6 +227,15 @@ def test_a_refusal_of_the_process_is_shown(tmp_path: Path) -> None:
     waits(bench, 1)
     assert bench.problem == Sentence(FAILED, own="the bed is gone")
     bench.close()
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [(RunBegun("/srv/runs/a", 1, 2, 0, 1, "page_load"), ""), (Notice("mind /srv/runs/a"), ""),
+     (BedReplaced("cannot write /srv/runs/a"), ""), (BedUp(1, "uml", "6.1", 2.0), "bed 1 up in 2.0 s, router uml 6.1")],
+)  # fmt: skip
+def test_what_the_bench_is_at_is_for_all_and_has_no_path_of_the_server(event: Event, words: str) -> None:
+    assert sentence_of(event) == Sentence(words)
 
 
 def test_what_its_process_says_is_for_who_may_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lanelab.driver.api.events import LinkTestBegun, LinkTested, TrialBegun, TrialEnded, read_event
+from lanelab.driver.api.events import BedUp, LinkTestBegun, LinkTested, TrialBegun, TrialEnded, read_event
 from lanelab.driver.base import configuration
 from lanelab.driver.base.child_start import start_of
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.base.paths import SOURCES
 from lanelab.driver.page.choices import ForAll
+from lanelab.driver.page.errors import note
 from lanelab.driver.page.language import say, text
 from lanelab.driver.run.events import Event
 
@@ -55,14 +56,15 @@ NOTHING = Sentence()
 
 
 def sentence_of(event: Event) -> Sentence:
-    """Say what the bench is at. Of most events there are words in English alone."""
+    """Say what the bench is at, to all who watch. Of some events there are words in English alone; those of the others
+    may have paths of the server."""
     if isinstance(event, LinkTestBegun):
         return Sentence(TESTS[event.moment])
     if isinstance(event, TrialBegun):
         return Sentence(LOADS, {"round": event.round, "arm": event.arm})
     if isinstance(event, TrialEnded) and event.value is not None:
         return Sentence(TOOK, {"round": event.round, "arm": event.arm, "ms": f"{event.value:.0f}"})
-    return Sentence(event.words)
+    return Sentence(event.words) if isinstance(event, BedUp | LinkTested) else NOTHING
 
 
 @dataclass(slots=True)
@@ -132,6 +134,7 @@ class Bench:
     def _hear(self, answer: dict[str, object]) -> None:
         with self._lock:
             if "problem" in answer:
+                note(str(answer["problem"]))
                 self._end(Sentence(FAILED, own=str(answer["problem"])))
             elif "done" in answer:
                 self._end(self._trouble)

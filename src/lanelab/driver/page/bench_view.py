@@ -15,7 +15,7 @@ from lanelab.driver.page.bench_chart import chart, ms, summary_words
 from lanelab.driver.page.bench_numbers import DIALS, NAME, Curve, Dot, Measured, Results, curves
 from lanelab.driver.page.choices import Choice, ForAll, accept_field, arm_field, checked, refusal, site_field
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.errors import TELL, detail, error_words
+from lanelab.driver.page.errors import TELL, detail, error_words, note
 from lanelab.driver.page.language import number_words, say, text
 from lanelab.driver.page.run_view import commands
 from lanelab.driver.page.shelf import Shelf
@@ -108,6 +108,8 @@ def bench_page(
         experiment = checked(setup.text())
         drawn = _drawn(setup, experiment, shelf, every)
     except InputError as error:
+        if not isinstance(error, ForAll):
+            note(error)
         problem = problem or error_words(error, may_run=may_run)
     return document(
         say("Link bench"),

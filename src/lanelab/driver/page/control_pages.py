@@ -20,7 +20,7 @@ from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.page.begin_view import SEED, TRIALS, Wish, begin_page, waiting_page
 from lanelab.driver.page.choices import ForAll
 from lanelab.driver.page.documents import message
-from lanelab.driver.page.errors import detail, error_words
+from lanelab.driver.page.errors import error_words
 from lanelab.driver.page.experiments import description_of, experiments
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.language import say, text
@@ -141,7 +141,7 @@ def _resume(pages: Pages, run: Run) -> Response:
     try:
         pages.begin(lambda: resume_apart(run.folder, run.meta, pages.allowed))
     except LanelabError as error:
-        raise Refusal(_status(error), say(NOT_RESUMED), detail(error)) from error
+        raise Refusal(_status(error), say(NOT_RESUMED), error_words(error, may_run=True)) from error
     return see(f"../../begun/{quote(run.folder.name)}/")
 
 
@@ -155,7 +155,7 @@ def _stop(pages: Pages, request: Request, how: str, stops: dict[Path, float]) ->
         try:
             interrupt_writer(folder)
         except LanelabError as error:
-            raise Refusal(_status(error), say("It does not stop"), detail(error)) from error
+            raise Refusal(_status(error), say("It does not stop"), error_words(error, may_run=True)) from error
         stops[folder] = time.monotonic()
     at_once = how == AT_ONCE and is_stopping
     words = say("It stops at once.") if at_once else say("What is under way is finished first.")
