@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lanelab.driver.base.units import NS_PER_S
 from lanelab.driver.link import HEADER, Direction, Link
@@ -25,11 +26,18 @@ BUSY, BUSY_NS = 1.3, 20_000_000  # frames that came within this times what the r
 FULL = 0.8  # of the queue's length: with so many before it a packet may have found it full
 FULL_SHAPER = 0.3  # the same of a queue in bytes, whose shaper falls behind where the router wakes late
 STANDING_FRAMES = 4  # from which on fq_codel and cake may drop
+AGAIN_NS = 1_000_000_000  # how long before a packet others of its flight may have been dropped, of which it is a repeat
+
+
+class _Frame(NamedTuple):
+    number: int
+    at_ns: int
+    size: int
 
 
 @dataclass(slots=True)
 class _Gap:
-    before: int  # number of the packet of its connection that came before it
+    since_ns: int  # from when on its packets may have been dropped
     packet: Packet  # that showed it
     start: int  # how far into its connection, counted on beyond 2^32
     length: int
@@ -49,11 +57,12 @@ def losses_down(client: Timeline, link: Link, rtt_ns: Callable[[Stream], int]) -
     """Count the losses of all connections. `rtt_ns`: of a connection."""
     visible = lost = overflowed = 0
     frames = sorted(
-        (packet.number, packet.at_ns, packet.frame_bytes)
+        _Frame(packet.number, packet.at_ns, packet.frame_bytes)
         for stream in client.streams
         for packet in stream.packets
         if not packet.up
     )
+    full_at = _full_at(frames, link.down, link.mtu)
     for stream in client.streams:
         seen = _gaps(stream, rtt_ns(stream))
         segment = max((packet.payload for packet in stream.packets if not packet.up), default=0)
@@ -64,14 +73,15 @@ def losses_down(client: Timeline, link: Link, rtt_ns: Callable[[Stream], int]) -
         overflowed += sum(
             count
             for gap, count in zip(missing, counts, strict=True)
-            if _may_have_overflowed(frames, gap, link.down, link.mtu)
+            if _may_have_overflowed(frames, full_at, gap, link.down)
         )
     return Losses(visible, lost, overflowed)
 
 
 def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
     """What was missing when something later came, and how many packets had one behind them that would have shown it."""
-    seen, expected, before, place = _Seen(), None, 0, 0
+    seen, expected, place = _Seen(), None, 0
+    before_ns = earlier_ns = 0  # when the last packet came, and the one before it
     recent = deque[int]()  # when packets came that nothing later has followed yet
     for packet in stream.packets:
         if packet.up or (not packet.payload and not packet.flags & SYN):
@@ -82,7 +92,8 @@ def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
             _fill(seen.gaps, packet, place - (NUMBERS + 1 - ahead), rtt_ns)
             continue
         if ahead and expected is not None:
-            seen.gaps.append(_Gap(before, packet, place, ahead))
+            since_ns = min(earlier_ns or before_ns, before_ns - AGAIN_NS)
+            seen.gaps.append(_Gap(since_ns, packet, place, ahead))
         while recent and packet.at_ns - recent[0] > rtt_ns:
             recent.popleft()
         seen.visible += len(recent)
@@ -90,7 +101,7 @@ def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
         if packet.payload:
             recent.append(packet.at_ns)
         place += ahead + packet.payload + bool(packet.flags & SYN)
-        expected, before = end, packet.number
+        expected, earlier_ns, before_ns = end, before_ns, packet.at_ns
     return seen
 
 
@@ -108,22 +119,32 @@ def _fill(gaps: Sequence[_Gap], packet: Packet, start: int, rtt_ns: int) -> None
         gap.overtaken = packet.at_ns - gap.packet.at_ns < rtt_ns // 2
 
 
-def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way: Direction, mtu: int) -> bool:
-    """Return whether as many frames as the queue holds came one behind the other, at any time between what came before
-    the gap and what showed it."""
-    if way.rate is None or way.moves:  # where rates change nobody knows what the queue held
-        return way.moves
+def _full_at(frames: Sequence[_Frame], way: Direction, mtu: int) -> list[int]:
+    """Return the frames, by their place, before which as many as the queue holds came one behind the other."""
+    if way.rate is None:
+        return []
     full = mtu + HEADER
     held = way.queue_packets or (way.queue_bytes or 0) // full
     share = FULL if way.queue_packets is not None else FULL_SHAPER
     held = min(held, STANDING_FRAMES) if way.discipline != "fifo" else max(1, round(held * share) - 1)
-    first, last = (bisect_left(frames, (number, 0, 0)) for number in (gap.before, gap.packet.number))
-    for at in range(max(first, held), last + 1):
-        took = frames[at][1] - frames[at - held][1]
-        size = sum(frame[2] for frame in frames[at - held + 1 : at + 1])
-        if took <= size * 8 * NS_PER_S // way.rate.bps * BUSY + BUSY_NS:
-            return True
-    return False
+    sent = [0, *itertools.accumulate(frame.size for frame in frames)]
+    ns_per_byte = 8 * NS_PER_S / way.rate.bps * BUSY
+    return [
+        at
+        for at in range(held, len(frames))
+        if frames[at].at_ns - frames[at - held].at_ns <= (sent[at + 1] - sent[at - held + 1]) * ns_per_byte + BUSY_NS
+    ]
+
+
+def _may_have_overflowed(frames: Sequence[_Frame], full_at: Sequence[int], gap: _Gap, way: Direction) -> bool:
+    """Return whether the queue may have been full at any time at which packets of the gap may have been dropped: before
+    the one that showed it, but not long before the last one without a gap. That may itself have been dropped with them,
+    and sent again when TCP's timer went off."""
+    if way.moves:  # where rates change nobody knows what the queue held
+        return True
+    first = bisect_left(frames, gap.since_ns, key=lambda frame: frame.at_ns)
+    last = bisect_left(frames, gap.packet.number, key=lambda frame: frame.number)
+    return bisect_left(full_at, first) < bisect_right(full_at, last)
 
 
 def losses_up(client: Timeline, link: Link) -> Losses:
