@@ -9,9 +9,10 @@ import pytest
 
 from lanelab.driver.base.errors import NodeError
 from lanelab.driver.bed.node import Node
+from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.trial.page_load.current_load import UnderWay
-from lanelab.driver.trial.page_load.leftovers import open_connections, wait_for_closed, wait_for_sent
+from lanelab.driver.trial.page_load.leftovers import closing_s, open_connections, wait_for_closed, wait_for_sent
 from lanelab.driver.trial.spec import TrialSpec
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
@@ -122,6 +123,15 @@ def test_a_server_that_was_killed_is_waited_for_while_its_kernel_sends() -> None
     sending = Looks(["04"])
     wait_for_sent(cast("Node", sending), 0.05)
     assert sending.looks > 1, "no longer than that"
+
+
+def test_connections_have_as_long_to_close_as_the_longest_round_trip_takes() -> None:
+    """A load over 900 ms, with hosts at 1.2 s: its good-bye is lost as the next one's link is set, and sent again."""
+    far, near = Link.parse({"rtt": "900ms"}), Link.parse({"rtt": "20ms"})
+    hosts = Link.parse({"rtt": "20ms", "distances": {"far.example": "1200ms"}})
+    assert closing_s(near, None) < 1.2
+    assert closing_s(near, far) == closing_s(far, near) > 2 * 0.9
+    assert closing_s(near, hosts) > 2 * 1.2
 
 
 def test_a_server_that_does_not_tell_is_no_failure_of_the_load() -> None:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from lanelab.driver.base.errors import BedError, NodeError
 from lanelab.driver.bed.addresses import LINK_NETWORK
 from lanelab.driver.bed.node import Node
+from lanelab.driver.link import Link
 from lanelab.driver.trial.page_load.earlier import QUIC_PORT
 
 # The kernel's tables, of which those of IPv6 are not there without it.
@@ -33,6 +34,7 @@ OF_UDP = "drops"  # what stands in the head of a table of UDP alone
 CLOSING_TO_COME = frozenset(("01", "04", "08", "09", "0B"))
 CONNECTED = "01"  # of a socket of UDP: it has the other end's address
 WITHIN_S, PAUSE_S = 1.0, 0.02
+CLOSING_TRIPS = 3  # for a good-bye: one until TCP's timer goes off, one for the answer, one for the last word
 SENT_WITHIN_S = 5.0  # in which TCP's timer goes off for the fourth time, where a round trip is 0.1 s
 SENT_PAUSE_S = 0.1  # each look is two processes, and another bed of this machine may measure meanwhile
 _NETWORK = ipaddress.ip_network(LINK_NETWORK)
@@ -62,6 +64,13 @@ def wait_for_closed(node: Node, within_s: float = WITHIN_S, pause_s: float = PAU
     while (still_open := open_connections(node.run(["sh", "-ec", TABLES]).stdout)) and time.monotonic() < until:
         time.sleep(pause_s)
     return still_open
+
+
+def closing_s(*links: Link | None) -> float:
+    """Return how long connections of a load may take to close, which went over one link and says its good-bye over
+    another. What was under way when the link changed is lost, and is sent again a round trip later, or more."""
+    trips = [trip.seconds for link in links if link for trip in (link.rtt, *link.distances.all)]
+    return WITHIN_S + CLOSING_TRIPS * max(trips)
 
 
 def wait_for_sent(server: Node, within_s: float = SENT_WITHIN_S) -> None:
