@@ -74,6 +74,15 @@ def test_a_smaller_window_is_known_where_its_answer_is_the_quickest_of_all_trips
     assert link_evidence(load.client, None, asked).window_down == Windows(4, 4, 1)
 
 
+@pytest.mark.parametrize(("rtt_ms", "stopped"), [(1, None), (2, 4)])
+def test_a_program_that_pauses_for_a_short_round_trip_has_no_smaller_initial_window(
+    rtt_ms: int, stopped: int | None
+) -> None:
+    """On links without emulation each pause of the server is as long as a round trip."""
+    load = of_one_answer(rtt_ms, "true", window=4)
+    assert link_evidence(load.client, None, load.link).window_down.stopped == stopped
+
+
 def test_a_program_that_goes_on_later_has_no_smaller_initial_window() -> None:
     """It wrote nine packets, stood still for a moment, and went on a little after the first acknowledgement had come:
     what it sent then echoes a later one."""

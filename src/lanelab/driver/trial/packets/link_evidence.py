@@ -30,6 +30,7 @@ FEWEST_ALIKE = 20
 LEAST_SPACING = 1.0  # ns for each byte: that of 8 Gbit/s. What comes closer comes at once
 SILENCE_US, MOST_SILENCES = 10_000, 200
 AT_MOST = 200  # packets of a connection by which its first window is judged
+LEAST_RTT_NS = 2_000_000  # below it a program's pauses are as long as a round trip: they look like a window's end
 PAUSE_FRAMES = 3  # so many times as long as the usual time between two packets is a pause
 EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer to an acknowledgement may come
 QUICKER_NS = 1_000_000  # a trip may be quicker by so much than those that are known: a connection begins on cold caches
@@ -316,7 +317,7 @@ def _stopped(before: Sequence[Packet], packet: Packet, rtt_ns: int, pause_ns: in
     acknowledgement: all before it were full, nothing was asked for in between, and it came after a pause, when the
     first acknowledgement was answered. Without a pause it may have been on its way with those before it."""
     data = [each for each in before if not each.up and each.payload]
-    if not data or not rtt_ns or packet.at_ns - data[-1].at_ns < pause_ns:
+    if not data or rtt_ns < LEAST_RTT_NS or packet.at_ns - data[-1].at_ns < pause_ns:
         return None
     first, full = data[0], max(each.payload for each in data)
     since = [each for each in before if each.up and each.number > first.number]
