@@ -108,6 +108,19 @@ LINE = (
 )
 
 
+OWN = (
+    '{"began_us":1795981748337137,"duration_us":310,"host":"-","request":"OPTIONS * HTTP/1.0","status":404,'
+    '"body_bytes":18,"sent_bytes":178,"received_bytes":86,"protocol":"HTTP/1.0","remote":"10.10.16.2:41222","local":"10.10.16.2:80",'
+    '"keepalives":0,"connection":"-","encoding":"-","match":"none"}'
+)
+
+
+def test_what_apache_asks_itself_is_no_request() -> None:
+    """So it wakes a child that it has no need of; the same by a client is a request."""
+    by_client = OWN.replace("10.10.16.2:41222", "10.10.1.2:41222")
+    assert [each.remote for each in apache_log.requests([OWN, by_client])] == ["10.10.1.2:41222"]
+
+
 def test_reads_what_apache_escapes() -> None:
     (line,) = apache_log.requests([LINE])
     assert line.host == 'a"b'

@@ -40,7 +40,14 @@ def _expected(line: str) -> bool:
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
     """Return the lines of a log of requests. RecordError for one that cannot be read."""
-    return [_request(line) for line in lines if line.strip()]
+    read = [_request(line) for line in lines if line.strip()]
+    return [each for each in read if not _is_own(each)]
+
+
+def _is_own(request: ServedRequest) -> bool:
+    """Return whether Apache asked itself: so it wakes a child of which there are more than it needs, to end it."""
+    asked, own = request.remote.rpartition(":")[0], request.local.rpartition(":")[0]
+    return (request.method, request.path) == ("OPTIONS", "*") and asked == own
 
 
 def _request(line: str) -> ServedRequest:
