@@ -225,7 +225,7 @@ def test_a_refusal_of_the_process_is_shown(tmp_path: Path) -> None:
     bench = Bench(start=lambda: answering({"problem": "the bed is gone"}))
     bench.measure("text", tmp_path, 1)
     waits(bench, 1)
-    assert bench.problem == Sentence(FAILED, own="the bed is gone")
+    assert bench.problem == Sentence(FAILED, detail="the bed is gone")
     bench.close()
 
 

@@ -116,18 +116,16 @@ def points(values: Iterable[Timed]) -> list[Point]:
     return sorted(deviations, key=lambda point: point.at_s)
 
 
-def drift(
-    values: Iterable[Timed], seed: int = 1, *, what: str = "page loads", higher_is_better: bool = False
-) -> Drift:
+def drift(values: Iterable[Timed], seed: int = 1, *, what: str = "page loads", higher_is_better: bool = False) -> Drift:
     """Return the drift of a run, from every trial that counts; of several beds, of each as it was used."""
     deviating = points(values)
     over = "the run" if len({point.series.place for point in deviating}) < 2 else "a bed"
-    found = Drift(len(deviating), 0.0, None, what, over, higher_is_better)
+    untested = Drift(len(deviating), 0.0, None, what, over, higher_is_better)
     p = _permutation_p(deviating, seed)
     if p is None:
-        return found
+        return untested
     slope = theil_sen([(point.at_s, point.percent) for point in deviating], seed)
-    return replace(found, p=p, change_percent=slope * (deviating[-1].at_s - deviating[0].at_s))
+    return replace(untested, p=p, change_percent=slope * (deviating[-1].at_s - deviating[0].at_s))
 
 
 def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:
@@ -186,7 +184,7 @@ def _in_any_order(beds: Sequence[list[float]], seed: int) -> Iterator[Iterable[f
 
 
 def _rounds(deviating: Sequence[Point]) -> list[list[float]]:
-    """Return of each bed the mean rank of the deviations of each round, around that of the bed, in order. A round that
+    """Return for each bed the mean rank of the deviations of each round, around that of the bed, in order. A round that
     beds of one machine made together is one, of the first of them: they were used at the same time."""
     rounds: dict[tuple[int, str, int], list[tuple[int, float]]] = {}
     for point, rank in zip(deviating, ranks([point.percent for point in deviating]), strict=True):

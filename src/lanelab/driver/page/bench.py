@@ -41,12 +41,12 @@ TOOK = text("Round {round}: {arm} took {ms} ms.")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A text with values in its places, which every reader has in a language of his own. `own`: what the process that
-    measures said of it, in English, where paths of the server may be."""
+    """A text with values in its places, which every reader has in a language of his own. `detail`: what the process
+    that measures said of it, in English, where paths of the server may be."""
 
     text: str = ""
     values: Mapping[str, object] = field(default_factory=dict)
-    own: str = ""
+    detail: str = ""
 
     def __str__(self) -> str:
         return say(self.text, **self.values)
@@ -135,7 +135,7 @@ class Bench:
         with self._lock:
             if "problem" in answer:
                 note(str(answer["problem"]))
-                self._end(Sentence(FAILED, own=str(answer["problem"])))
+                self._end(Sentence(FAILED, detail=str(answer["problem"])))
             elif "done" in answer:
                 self._end(self._trouble)
             elif "rests" in answer:
@@ -155,7 +155,7 @@ class Bench:
         if isinstance(event, LinkTested):
             self._trouble = NOTHING if event.passed else Sentence(NOT_AS_ASKED, {"why": event.failures})
         elif isinstance(event, TrialEnded):
-            self._trouble = NOTHING if event.ok else Sentence(FAILED, own=event.words)
+            self._trouble = NOTHING if event.ok else Sentence(FAILED, detail=event.words)
 
     def _end(self, problem: Sentence) -> None:
         self.is_busy, self.problem, self.at = False, problem, NOTHING

@@ -167,8 +167,8 @@ def _problem(problem: Sentence, *, may_run: bool) -> Html | None:
     """Return why the last measurement failed; what its process said of it is for who may run."""
     if not problem.text:
         return None
-    own = detail(problem.own) if may_run else say(TELL)
-    return join(str(problem), " ", own) if problem.own else join(str(problem))
+    words = detail(problem.detail) if may_run else say(TELL)
+    return join(str(problem), " ", words) if problem.detail else join(str(problem))
 
 
 def _latest(bench: Bench, every: Sequence[Measured]) -> str:

@@ -166,8 +166,8 @@ def _read_back(path: Path) -> str:
 
 
 def changes_since(folder: Path, about: StudyRun, now: StudyFolder) -> dict[int, str]:
-    """Say of each figure how the run's own copy of its experiment measures or judges otherwise than the study does now.
-    Where only words were edited nothing is said. LanelabError where one of both cannot be read."""
+    """Return for each figure how the run's own copy of its experiment measures or judges otherwise than the study does
+    now. Where only words were edited there is nothing. LanelabError where one of both cannot be read."""
     changes = {each.figure: _change(folder, about, each, now) for each in about.figures}
     return {number: words for number, words in changes.items() if words}
 
@@ -178,8 +178,8 @@ def _change(folder: Path, about: StudyRun, begun: FigureRun, now: StudyFolder) -
     if sha256(now.texts[begun.figure]) == begun.experiment_sha256:
         return ""
     wishes = wishes_of(about)
-    asked = wishes.of(now.experiments(about.variant)[begun.figure])
-    return difference(decisive(wishes.of(experiment_of(folder, about, begun.figure))), decisive(asked))
+    today = wishes.of(now.experiments(about.variant)[begun.figure])
+    return difference(decisive(wishes.of(experiment_of(folder, about, begun.figure))), decisive(today))
 
 
 def sha256(text: str) -> str:

@@ -46,8 +46,8 @@ def requests(lines: Iterable[str]) -> list[ServedRequest]:
 
 def _is_own(request: ServedRequest) -> bool:
     """Return whether Apache asked itself: so it wakes a child of which there are more than it needs, to end it."""
-    asked, own = request.remote.rpartition(":")[0], request.local.rpartition(":")[0]
-    return (request.method, request.path) == ("OPTIONS", "*") and asked == own
+    client, server = (each.rpartition(":")[0] for each in (request.remote, request.local))
+    return (request.method, request.path) == ("OPTIONS", "*") and client == server
 
 
 def _request(line: str) -> ServedRequest:
