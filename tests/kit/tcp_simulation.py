@@ -283,7 +283,8 @@ class Simulation:
             "clock": {"asked": told // 1000, "navigation": (told + MS) // 1000, "first_request": (told + zero) // 1000}
         }
         page, first = self.page, min(each.began for each in self.told)
-        logged = ServerLog("", "", (), tuple(_served(each) for each in self.told))
+        port = 443 if page.tls else 80
+        logged = ServerLog("", "", (), tuple(_served(each, port) for each in self.told))
         sound: dict[str, Any] = record(Arm.parse("native", {}))["evidence"]
         evidence = replace(
             PageLoadEvidence.from_json({**sound, "browser": data, "packets": {}, "capture": {}}), server=logged
@@ -293,11 +294,11 @@ class Simulation:
         return Loaded(requests, evidence, self.timeline, Link.parse(link))
 
 
-def _served(told: Told) -> ServedRequest:
+def _served(told: Told, port: int) -> ServedRequest:
     return ServedRequest(
         began_us=(EPOCH + told.sent) // 1000, duration_us=0, host="a.test", method="GET", path=f"/{told.number}",
         status=200, body_bytes=0, sent_bytes=0, received_bytes=0, protocol="HTTP/1.1",
-        remote=f"{CLIENT}:{told.port}", local=f"{SERVER}:80", keepalives=0, connection="+", encoding=None, tls=None,
+        remote=f"{CLIENT}:{told.port}", local=f"{SERVER}:{port}", keepalives=0, connection="+", encoding=None, tls=None,
         tls_resumed=None, spdy=None, match=None,
     )  # fmt: skip
 

@@ -12,10 +12,11 @@ from lanelab.analysis.results.report.sequence import sequence
 from lanelab.analysis.results.report.waterfall import Scale, waterfall
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
 from tests.kit import records
-from tests.kit.frames import ACK, CLIENT, Recorder, Talk
+from tests.kit.frames import ACK, CLIENT, SERVER, Recorder, Talk
 from tests.kit.gateway_records import Exchange, Plan, port
 from tests.kit.records import BEGAN_US, Data
 
@@ -49,6 +50,10 @@ def view(data: Data | None = None, timeline: Timeline | None = None) -> LoadView
     return load_view(TrialRecord.from_json(data or http()), timeline or captured(), 10.0)
 
 
+def ports(found: LoadView) -> list[int | None]:
+    return [row.ends.client_port if row.ends else None for row in found.rows]
+
+
 def test_requests_are_drawn_from_the_moment_the_page_was_asked_for() -> None:
     first, second, _ = view().rows
     assert [(bar.phase, round(bar.start, 1), round(bar.end, 1)) for bar in first.bars] == [
@@ -64,8 +69,8 @@ def test_requests_are_drawn_from_the_moment_the_page_was_asked_for() -> None:
 
 def test_each_request_has_the_connection_that_the_server_saw() -> None:
     found = view()
-    assert [row.port for row in found.rows] == [40010, 40011, 40012]
-    assert [(lane.port, lane.requests) for lane in found.lanes] == [(40010, 1), (40099, 0)]
+    assert ports(found) == [40010, 40011, 40012]
+    assert [(lane.ends.client_port, lane.requests) for lane in found.lanes] == [(40010, 1), (40099, 0)]
     lane = found.lanes[0]
     assert lane.payload == 20_000
     assert lane.bars[0].phase == "connect"
@@ -77,14 +82,14 @@ def test_a_request_without_a_connection_has_none_of_another() -> None:
     for request in data["requests"]:
         request["connection"] = None
     data["requests"][2] |= {"from_cache": True}
-    assert [row.port for row in view(data).rows] == [40010, 40011, None]
+    assert ports(view(data)) == [40010, 40011, None]
 
 
 def test_the_same_address_asked_for_twice_is_told_apart_by_order() -> None:
     data = http()
     again = copy.deepcopy(data["requests"][0]) | {"started_ms": 400.0, "connection": 77}
     records.ask(data, again, HTTP)
-    assert [row.port for row in view(data).rows] == [40010, 40011, 40012, 40077]
+    assert ports(view(data)) == [40010, 40011, 40012, 40077]
 
 
 def test_bytes_belong_to_the_request_that_alone_waited_for_some() -> None:
@@ -97,6 +102,26 @@ def test_bytes_belong_to_the_request_that_alone_waited_for_some() -> None:
     shared = copy.deepcopy(data)
     shared["evidence"]["server"]["requests"][1]["remote"] = "10.10.1.2:40010"
     assert view(shared).rows[0].chunks == (), "whose bytes they were, the capture alone does not tell"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["address", "port alone"])
+def test_two_connections_of_one_port_are_two(*, known: bool) -> None:
+    """To two servers at the same time. What a log without the server's address tells of is drawn at both."""
+    recorder, other = Recorder(now_us=BEGAN_US), "10.10.16.2"
+    for server, size in ((SERVER, 1000), (other, 700)):
+        talk = Talk(recorder, port=40010, server=server)
+        talk.open()
+        talk.say("up", b"GET / HTTP/1.1\r\n\r\n")
+        recorder.wait(40)
+        talk.say("down", bytes(size))
+    data = http()
+    lines = data["evidence"]["server"]["requests"]
+    lines[1] |= {"remote": lines[0]["remote"], "local": f"{other}:80"}
+    for line in lines if not known else ():
+        line["local"] = ":80"
+    found = view(data, read_timeline(recorder.pcap(), CLIENT))
+    assert [lane.ends for lane in found.lanes] == [Ends(40010, SERVER, 80), Ends(40010, other, 80)]
+    assert [lane.requests for lane in found.lanes] == ([1, 1] if known else [2, 2])
 
 
 def test_throughput_is_that_of_the_capture() -> None:
@@ -139,7 +164,7 @@ def test_with_the_gateway_it_is_what_was_on_the_link() -> None:
         ("receive", 172, 173),
     ]
     assert [bar.phase for bar in second.bars] == ["blocked", "wait", "receive"]
-    assert {row.port for row in found.rows} == {port(1)}
+    assert set(ports(found)) == {port(1)}
 
 
 def test_a_log_of_the_gateway_that_lacks_a_key_is_refused() -> None:

@@ -12,10 +12,12 @@ from lanelab.analysis.results.trial_packets import decoded_as
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import CaptureError, InputError
 from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.ends import Ends
 from tests.kit import frames, records, tshark
 
 PORT = 40000
-PORTS = dict.fromkeys(range(3), PORT)
+ENDS = Ends(PORT, "10.10.2.2", 80)
+ALL = dict.fromkeys(range(3), ENDS)
 NATIVE = Arm.parse("native", {})
 WIRE = {
     "protocol": "h2", "tls": None, "connection": 1, "stream": 1, "reused": False, "in_flight": 1, "tries": 1,
@@ -27,7 +29,7 @@ WIRE = {
 
 def frame(number: int, *, up: bool, seq: int = 0, payload: int = 0, ack: int = 0, protocol: str = "TCP") -> Frame:
     return Frame(
-        number=number, at_us=1000 * number, bytes=66 + payload, up=up, stream=0, port=PORT, payload=payload, seq=seq,
+        number=number, at_us=1000 * number, bytes=66 + payload, up=up, stream=0, ends=ENDS, payload=payload, seq=seq,
         after=seq + payload, ack=ack, segments=frozenset(), records=frozenset(), again=False, streams=frozenset(),
         opened=(), targets=(), answers=0, name="", protocol=protocol, info="",
     )  # fmt: skip
@@ -65,7 +67,7 @@ def http() -> list[Frame]:
 
 
 def test_requests_of_one_packet_have_their_own_answers() -> None:
-    found = Dissected(http(), [request("a.test/one"), request("a.test/two")], {0: PORT, 1: PORT})
+    found = Dissected(http(), [request("a.test/one"), request("a.test/two")], ALL)
     assert roles(found, 0) == {
         1: "look-up", 2: "look-up", 4: "connection", 5: "connection", 6: "request", 7: "ack", 8: "response", 9: "ack",
         10: "response", 11: "response", 13: "ack",
@@ -90,7 +92,7 @@ def one_at_a_time() -> list[Frame]:
 
 
 def test_answers_that_the_dissector_does_not_tell_are_found_by_their_place_in_the_connection() -> None:
-    found = Dissected(one_at_a_time(), [request(f"a.test/{name}") for name in ("one", "two", "three")], PORTS)
+    found = Dissected(one_at_a_time(), [request(f"a.test/{name}") for name in ("one", "two", "three")], ALL)
     responses = [[frame.number for frame in found.request(place).of("response")] for place in range(3)]
     assert responses == [[2], [4, 5], [7]]
 
@@ -102,7 +104,7 @@ def test_of_requests_sent_ahead_only_the_first_without_an_answer_has_what_came()
         frame(3, up=False, seq=501, payload=1000),
         frame(4, up=False, seq=1501, payload=1000),
     ]
-    found = Dissected(talk, [request(f"a.test/{name}") for name in ("one", "two", "three")], PORTS)
+    found = Dissected(talk, [request(f"a.test/{name}") for name in ("one", "two", "three")], ALL)
     responses = [[frame.number for frame in found.request(place).of("response")] for place in range(3)]
     assert responses == [[2], [3, 4], []]
 
@@ -126,7 +128,7 @@ def test_behind_what_was_lost_and_sent_again_every_response_is_found(tmp_path: P
     requests = [request(f"a.test/{name}") for name in ("one", "two")]
     told = dissect(Path(shutil.which("tshark") or ""), capture, None)
     assert sum(each.answers for each in told) == 2
-    found = Dissected(told, requests, PORTS)
+    found = Dissected(told, requests, ALL)
     for place, numbers in enumerate(([5, 6, 7], [10, 11, 12])):
         assert [each.number for each in found.request(place).of("response")] == numbers
 
@@ -139,7 +141,7 @@ def test_streams_of_http_2_are_told_apart() -> None:
         replace(frame(2, up=False, seq=1, payload=900), streams=frozenset({3})),
         replace(frame(3, up=False, seq=901, payload=900), streams=frozenset({1})),
     ]
-    found = Dissected(frames, [request("a.test/x"), request("a.test/y")], {0: PORT, 1: PORT})
+    found = Dissected(frames, [request("a.test/x"), request("a.test/y")], ALL)
     assert roles(found, 0) == {1: "request", 3: "response"}
     assert roles(found, 1) == {1: "request", 2: "response"}
     assert [found.request(place).stream for place in (0, 1)] == [1, 3]
@@ -153,24 +155,40 @@ def test_what_is_asked_for_twice_is_found_twice() -> None:
         )
         for number in (1, 3)
     ]
-    found = Dissected(frames, [request("a.test/x"), request("a.test/x")], {0: PORT, 1: PORT})
+    found = Dissected(frames, [request("a.test/x"), request("a.test/x")], ALL)
     assert [found.request(place).stream for place in (0, 1)] == [1, 3]
 
 
+@pytest.mark.parametrize("known", [True, False], ids=["address", "port alone"])
+def test_one_port_may_have_connections_to_two_servers(*, known: bool) -> None:
+    """Each with a stream 1. Where a log lacks the server's address, the host's name tells them apart."""
+    ends = (ENDS, ENDS._replace(server="10.10.16.2"))
+    told = [
+        replace(frame(number, up=True, seq=1, payload=80), stream=number, ends=each, streams=frozenset({1}))
+        for number, each in enumerate(ends)
+    ]
+    wire = {"wire": WIRE} if known else {}
+    requests = [request(f"{host}.test/x", **wire) for host in ("b", "a")]
+    if not known:
+        told = [replace(each, opened=((1, f"{host}.test/x"),)) for each, host in zip(told, "ab", strict=True)]
+    found = Dissected(told, requests, dict(enumerate(reversed(ends if known else [each.names[1] for each in ends]))))
+    assert [found.request(place).connection for place in (0, 1)] == [1, 0]
+
+
 @pytest.mark.parametrize(
-    ("asked", "frames", "ports", "error", "says"),
+    ("asked", "frames", "ends", "error", "says"),
     [
-        (request("a.test/one", from_cache=True), http(), {0: PORT}, InputError, "came from the browser's cache"),
+        (request("a.test/one", from_cache=True), http(), ALL, InputError, "came from the browser's cache"),
         (request("a.test/one"), http(), {}, CaptureError, "is on no connection that was captured"),
-        (request("a.test/no"), http(), {0: PORT}, CaptureError, "no packet with request 1 was found"),
-        (request("a.test/no"), [frame(1, up=True, protocol="TLSv1.3")], {0: PORT}, CaptureError, "has no TLS keys"),
+        (request("a.test/no"), http(), ALL, CaptureError, "no packet with request 1 was found"),
+        (request("a.test/no"), [frame(1, up=True, protocol="TLSv1.3")], ALL, CaptureError, "has no TLS keys"),
     ],
     ids=["cache", "no connection", "not sent", "no keys"],
 )
 def test_a_request_without_packets_says_why(
-    asked: Request, frames: list[Frame], ports: dict[int, int], error: type[Exception], says: str
+    asked: Request, frames: list[Frame], ends: dict[int, Ends], error: type[Exception], says: str
 ) -> None:
-    found = Dissected(frames, [asked], ports)
+    found = Dissected(frames, [asked], ends)
     assert found.request(0).packets == ()
     why = found.why_not(0)
     assert isinstance(why, error)

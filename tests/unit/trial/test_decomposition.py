@@ -289,9 +289,15 @@ def beside_a_near_host(link: Link) -> Parts:
     """A page at 200 ms of which a packet is lost, and a connection to a host at 20 ms that was opened meanwhile."""
     far = load(FAR_PAGE)
     near = load(replace(FAR_PAGE, rtt_ms=20)).timeline.streams[0]
-    streams = [Stream(each.client, (str(distance_network(1)[1]), 80), each.packets) for each in far.timeline.streams]
+    address = str(distance_network(1)[1])
+    streams = [Stream(each.client, (address, 80), each.packets) for each in far.timeline.streams]
     opened = Stream((CLIENT, 50_000), (str(distance_network(0)[1]), 80), near.packets[:2])
-    return decompose(replace(far, timeline=replace(far.timeline, streams=[*streams, opened]), link=link)).parts
+    log = far.evidence.server
+    assert log is not None
+    lines = tuple(replace(each, local=f"{address}:80") for each in log.requests)
+    evidence = replace(far.evidence, server=replace(log, requests=lines))
+    timeline = replace(far.timeline, streams=[*streams, opened])
+    return decompose(replace(far, timeline=timeline, evidence=evidence, link=link)).parts
 
 
 def test_a_loss_is_known_by_the_round_trip_of_its_own_connection() -> None:

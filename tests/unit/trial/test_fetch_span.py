@@ -179,9 +179,11 @@ def test_what_comes_after_the_last_data_and_is_none_does_not_count() -> None:
     assert "data came until" in mismatches(made)
 
 
-def test_a_connection_that_carried_nothing_may_still_be_opened_then() -> None:
+@pytest.mark.parametrize(("client_port", "server"), [(port(9), "10.10.2.2"), (port(1), "10.10.16.2")])
+def test_a_connection_that_carried_nothing_may_still_be_opened_then(client_port: int, server: str) -> None:
+    """Also at the port of one that carried something, to another server."""
     made = in_series(H2)
-    stream = Stream(("10.10.1.2", port(9)), ("10.10.2.2", 443))
+    stream = Stream(("10.10.1.2", client_port), (server, 443))
     stream.packets += [packet(250, up=True, flags=SYN), packet(400, up=False, seq=1, payload=2000)]
     made.timeline.streams.append(stream)
     assert made.judged() == []

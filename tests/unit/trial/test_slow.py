@@ -22,8 +22,8 @@ def sent(data: Data) -> Timeline:
     for line in data["evidence"]["server"]["requests"]:
         at_ns = (line["began_us"] - 21_000) * 1000
         packet = Packet(1, at_ns, True, 500, 0, 0, 434, 16, 500, 0, None, None, False)
-        client = ("10.10.1.2", int(line["remote"].rpartition(":")[2]))
-        timeline.streams.append(Stream(client, ("10.10.2.2", 80), [packet]))
+        (client, port), (server, server_port) = (line[end].split(":") for end in ("remote", "local"))
+        timeline.streams.append(Stream((client, int(port)), (server, int(server_port)), [packet]))
     return timeline
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from lanelab.analysis.results.qpack import request_of
 from lanelab.driver.base.errors import ArgumentError, CaptureError, LanelabError
+from lanelab.driver.record.evidence.ends import Ends
 
 BETWEEN, WITHIN = "\t", "\x1f"  # fields of a packet; values of a field
 FIELDS = (
     *("frame.number", "frame.time_epoch", "frame.len", "tcp.stream", "tcp.srcport", "tcp.dstport", "tcp.len"),
-    *("udp.srcport", "udp.dstport", "tcp.seq", "tcp.nxtseq", "tcp.ack", "tcp.segment"),
+    *("udp.srcport", "udp.dstport", "ip.src", "ip.dst", "tcp.seq", "tcp.nxtseq", "tcp.ack", "tcp.segment"),
     *("tls.segment",),
     *("http2.streamid", "http2.type", "http2.headers.authority", "http2.headers.path", "spdy.streamid"),
     *("http.request.full_uri", "http.response.code", "dns.qry.name", "_ws.col.Protocol", "_ws.col.Info"),
@@ -40,7 +41,7 @@ class Frame:
     bytes: int
     up: bool  # from the client
     stream: int | None  # tshark's number of the TCP connection; of QUIC's, -1 for the first and so on
-    port: int | None  # the client's
+    ends: Ends | None  # of its connection; None: it is of none
     payload: int
     seq: int
     after: int  # the number behind it
@@ -112,9 +113,7 @@ def _refusal(text: str, capture: Path, only: str) -> LanelabError:
 
 
 def _frame(row: dict[str, str], again: set[str]) -> Frame:
-    source = _number(row["tcp.srcport"] or row["udp.srcport"])
-    target = _number(row["tcp.dstport"] or row["udp.dstport"])
-    up = target in SERVER_PORTS
+    up = _number(row["tcp.dstport"] or row["udp.dstport"]) in SERVER_PORTS
     seq = _number(row["tcp.seq"]) or 0
     payload = _number(row["tcp.len"]) or 0
     streams = [int(each) for each in _values(row["http2.streamid"])]
@@ -130,7 +129,7 @@ def _frame(row: dict[str, str], again: set[str]) -> Frame:
         bytes=int(row["frame.len"]),
         up=up,
         stream=_number(row["tcp.stream"]),
-        port=source if up else target,
+        ends=_ends(row, up=up),
         payload=payload,
         seq=seq,
         after=_number(row["tcp.nxtseq"]) or seq + payload,
@@ -146,6 +145,12 @@ def _frame(row: dict[str, str], again: set[str]) -> Frame:
         protocol=row["_ws.col.Protocol"],
         info=row["_ws.col.Info"].strip(),
     )
+
+
+def _ends(row: dict[str, str], *, up: bool) -> Ends | None:
+    near, far = ("src", "dst") if up else ("dst", "src")
+    client, server = (_number(row[f"tcp.{end}port"] or row[f"udp.{end}port"]) for end in (near, far))
+    return None if client is None or server is None else Ends(client, row[f"ip.{far}"].partition(WITHIN)[0], server)
 
 
 def _of_quic(frame: Frame, row: dict[str, str]) -> Frame:

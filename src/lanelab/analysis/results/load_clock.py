@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from lanelab.analysis.results.load_parts import LoadFacts
 from lanelab.driver.record.evidence.browser import LoadClock
+from lanelab.driver.record.evidence.ends import Ends
 
 US_OF_MS = 1000
 
@@ -29,43 +30,35 @@ def gateway_shift(facts: LoadFacts) -> float | None:
     return (facts.gateway.started_unix_us - facts.clock.asked) / US_OF_MS
 
 
-def ports_of(facts: LoadFacts) -> dict[int, int]:
-    """Return place of a request -> the client's port of the connection that carried it, by the log of gateway or
-    server."""
+def ends_of(facts: LoadFacts) -> dict[int, Ends]:
+    """Return place of a request -> the ends of the connection that carried it, by the log of gateway or server."""
     if facts.gateway:
-        local = {each.connection: _port(each.local) for each in facts.gateway.connections}
+        ends = {each.connection: each.ends for each in facts.gateway.connections if each.ends}
         wires = ((place, each.wire) for place, each in enumerate(facts.requests))
-        ports = {place: local.get(wire.connection) for place, wire in wires if wire and wire.connection is not None}
-        return {place: port for place, port in ports.items() if port}
+        return {place: ends[wire.connection] for place, wire in wires if wire and wire.connection in ends}
     return _by_server(facts)
 
 
-def _by_server(facts: LoadFacts) -> dict[int, int]:
-    """Requests for the same thing in the order of asking; what has the same connection in the browser has one port."""
-    waiting: dict[tuple[str, str], list[str]] = {}
+def _by_server(facts: LoadFacts) -> dict[int, Ends]:
+    """Requests for the same thing in the order of asking; what has the same connection in the browser has its ends."""
+    waiting: dict[tuple[str, str], list[Ends]] = {}
     for line in sorted(facts.served, key=lambda line: line.began_us):
-        waiting.setdefault((line.method or "", f"{line.host}{line.path}"), []).append(line.remote)
-    ports: dict[int, int] = {}
-    known: dict[int, int] = {}  # by the browser's number of a connection
+        waiting.setdefault((line.method or "", f"{line.host}{line.path}"), []).append(line.ends)
+    logged: dict[int, Ends] = {}
+    known: dict[int, Ends] = {}  # by the browser's number of a connection
     for place, request in enumerate(facts.requests):
         parts = urlsplit(request.url)
         lines = [] if request.from_cache else waiting.get((request.method, _target(parts.netloc, request.url)), [])
-        port = _port(lines.pop(0)) if lines else None
-        if port:
-            ports[place] = port
+        if lines:
+            logged[place] = lines.pop(0)
             if request.connection is not None:
-                known.setdefault(request.connection, port)
+                known.setdefault(request.connection, logged[place])
     return {
-        place: port
+        place: ends
         for place, request in enumerate(facts.requests)
-        if (port := ports.get(place) or (None if request.connection is None else known.get(request.connection)))
+        if (ends := logged.get(place) or (None if request.connection is None else known.get(request.connection)))
     }
 
 
 def _target(host: str, url: str) -> str:
     return host.partition(":")[0] + "/" + url.partition("://")[2].partition("/")[2].partition("#")[0]
-
-
-def _port(address: str) -> int | None:
-    text = address.rpartition(":")[2]
-    return int(text) if text.isdigit() else None

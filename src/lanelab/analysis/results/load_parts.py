@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from lanelab.analysis.results.packets_over_time import PacketsOverTime
 from lanelab.driver.record.evidence.browser import LoadClock, Request
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.evidence.parts import Stretch
 from lanelab.driver.record.evidence.server import ServedRequest
@@ -35,7 +36,7 @@ class Row:
     request: Request
     bars: tuple[Bar, ...]
     sent: float | None  # None: it was never sent
-    port: int | None  # the client's, of the connection that carried it; None: nobody knows
+    ends: Ends | None  # of the connection that carried it; None: nobody knows
     chunks: tuple[Chunk, ...]
 
     @property
@@ -47,8 +48,7 @@ class Row:
 class Lane:
     """One TCP connection on the link."""
 
-    port: int
-    server: str
+    ends: Ends
     began: float
     ended: float
     bars: tuple[Bar, ...]

@@ -12,6 +12,7 @@ from lanelab.analysis.results.load_parts import Bar, Chunk, Lane, LoadFacts, Loa
 from lanelab.analysis.results.packets_over_time import busiest
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.browser import OnTheLink, Request
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline, read_timeline
 
@@ -29,16 +30,16 @@ def timeline_of(folder: Path, record: TrialRecord) -> Timeline | None:
     page, path = record.page_load, folder / CAPTURE
     if page is None or "client" not in page.packets or not path.is_file():
         return None
-    ports = {each.client_port for each in page.packets["client"].by_connection}
+    kept = {each.ends for each in page.packets["client"].by_connection}
     timeline = read_timeline(path, ADDRESSES["client"])
-    return timeline if any(stream.client[1] in ports for stream in timeline.streams) else None
+    return timeline if any(stream.ends in kept for stream in timeline.streams) else None
 
 
 def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None) -> LoadView:
     """Return the view of a load. `rate` is that of the link down, in Mbit/s."""
     facts = LoadFacts.of(record)
-    ports = load_clock.ports_of(facts)
-    rows = tuple(_row(facts, request, ports.get(place)) for place, request in enumerate(facts.requests))
+    ends = load_clock.ends_of(facts)
+    rows = tuple(_row(facts, request, ends.get(place)) for place, request in enumerate(facts.requests))
     later = load_clock.page_shift(facts.clock)
     events = tuple((name, facts.measures[key] + later) for name, key in EVENTS if key in facts.measures)
     shift = load_clock.request_shift(facts.clock)
@@ -49,8 +50,8 @@ def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None
     end, origin = view.end, facts.clock.asked * 1000
     lanes = [_lane(stream, origin, end, rows) for stream in timeline.streams]
     lanes = sorted((lane for lane in lanes if lane.began < end), key=lambda lane: lane.began)
-    by_port = {lane.port: lane for lane in lanes}
-    with_chunks = tuple(_with_chunks(row, rows, by_port) for row in rows)
+    by_ends = {name: lane for lane in lanes for name in lane.ends.names}
+    with_chunks = tuple(_with_chunks(row, rows, by_ends) for row in rows)
     return replace(
         view,
         rows=with_chunks,
@@ -60,14 +61,14 @@ def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None
     )
 
 
-def _row(facts: LoadFacts, request: Request, port: int | None) -> Row:
+def _row(facts: LoadFacts, request: Request, ends: Ends | None) -> Row:
     gateway = load_clock.gateway_shift(facts)
     start = request.started_ms + load_clock.request_shift(facts.clock)
     if request.wire and gateway is not None:
         bars, sent = _wire_bars(facts, request.wire, start, gateway)
     else:
         bars, sent = _browser_bars(request, start)
-    return Row(request, tuple(bar for bar in bars if bar.end > bar.start), sent, port, ())
+    return Row(request, tuple(bar for bar in bars if bar.end > bar.start), sent, ends, ())
 
 
 def _browser_bars(request: Request, start: float) -> tuple[list[Bar], float | None]:
@@ -129,7 +130,7 @@ def _lane(stream: Stream, origin: int, end: float, rows: Sequence[Row]) -> Lane:
     def at(packet: Packet) -> float:
         return (packet.at_ns - origin) / NS_OF_MS
 
-    carried = [row for row in rows if row.port == stream.client[1]]
+    carried = [row for row in rows if row.ends in stream.ends.names]
     down = [(at(packet), packet.payload) for packet in stream.down if packet.payload and at(packet) <= end]
     bars = []
     began = at(stream.packets[0])
@@ -143,10 +144,7 @@ def _lane(stream: Stream, origin: int, end: float, rows: Sequence[Row]) -> Lane:
         if row.sent is not None and row.end > row.sent:
             bars.append(Bar("wait", row.sent, row.end))
     last = min(end, at(stream.packets[-1]))
-    return Lane(
-        stream.client[1], f"{stream.server[0]}:{stream.server[1]}", began, last, tuple(bars),
-        chunks(down, end / CHUNKS), len(carried),
-    )  # fmt: skip
+    return Lane(stream.ends, began, last, tuple(bars), chunks(down, end / CHUNKS), len(carried))
 
 
 def chunks(arrivals: Iterable[tuple[float, int]], gap: float) -> tuple[Chunk, ...]:
@@ -161,18 +159,18 @@ def chunks(arrivals: Iterable[tuple[float, int]], gap: float) -> tuple[Chunk, ..
     return tuple(together)
 
 
-def _with_chunks(row: Row, rows: Sequence[Row], lanes: Mapping[int, Lane]) -> Row:
+def _with_chunks(row: Row, rows: Sequence[Row], lanes: Mapping[Ends, Lane]) -> Row:
     """Return the bytes that came for this request: known where no other answer could come on its connection
     meanwhile."""
-    lane = lanes.get(row.port or -1)
+    lane = lanes.get(row.ends) if row.ends else None
     if lane is None or row.sent is None:
         return row
     start, end = row.sent, row.end
-    others = [other for other in rows if other is not row and other.port == row.port and other.sent is not None]
+    others = [other for other in rows if other is not row and other.ends == row.ends and other.sent is not None]
     if any((other.sent or 0.0) < end - 1 and other.end > start + 1 for other in others):
         return row
     carried = tuple(chunk for chunk in lane.chunks if start <= chunk.start <= end + 1)
-    return Row(row.request, row.bars, row.sent, row.port, carried)
+    return Row(row.request, row.bars, row.sent, row.ends, carried)
 
 
 def _throughput(timeline: Timeline, origin: int, end: float, rate: float | None) -> Throughput:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from lanelab.analysis.results.dissection import Frame
 from lanelab.driver.base.errors import CaptureError, InputError
 from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.ends import Ends
 
 LOOK_UP, CONNECTION, REQUEST, RESPONSE, ACKNOWLEDGED = "look-up", "connection", "request", "response", "ack"
 DNS, TLS = "DNS", "TLS"
@@ -32,7 +33,7 @@ class Carried:
 
     number: int  # as `show --trial` numbers them
     request: Request
-    port: int | None  # the client's
+    ends: Ends | None  # of its connection, as a log has them; None: nobody knows
     connection: int | None  # tshark's tcp.stream
     stream: int | None  # of HTTP/2 or SPDY
     packets: tuple[RequestPacket, ...]
@@ -53,29 +54,30 @@ class _Key:
 
 
 class Dissected:
-    """A trial's packets, and which request each belongs to. `ports`: the client's port by the place of a request."""
+    """A trial's packets, and which request each belongs to. `ends`: of its connection, by the place of a request."""
 
-    def __init__(self, frames: Sequence[Frame], requests: Sequence[Request], ports: Mapping[int, int]) -> None:
+    def __init__(self, frames: Sequence[Frame], requests: Sequence[Request], ends: Mapping[int, Ends]) -> None:
         self.frames = frames
         self.requests = requests
-        self.ports = ports
+        self.ends = ends
         self.by_number = {frame.number: frame for frame in frames}
         self.by_connection: dict[int, list[Frame]] = {}
-        self._asking: dict[int, list[Frame]] = {}  # what may ask for something, by the client's port
+        self._asking: dict[Ends, list[Frame]] = {}  # what may ask for something
         for frame in frames:
             if frame.stream is not None:
                 self.by_connection.setdefault(frame.stream, []).append(frame)
-                if frame.up and frame.port is not None and (frame.streams or frame.opened or frame.targets):
-                    self._asking.setdefault(frame.port, []).append(frame)
+                if frame.up and frame.ends and (frame.streams or frame.opened or frame.targets):
+                    for name in frame.ends.names:
+                        self._asking.setdefault(name, []).append(frame)
         self._keys = self._find_all()
 
     def request(self, place: int) -> Carried:
         """Where no packet of it is known there are none."""
         request, key = self.requests[place], self._keys.get(place)
-        port = self.ports.get(place)
+        ends = self.ends.get(place)
         if key is None:
-            return Carried(place + 1, request, port, None, None, ())
-        return Carried(place + 1, request, port, key.connection, key.stream, tuple(self._packets(place, key)))
+            return Carried(place + 1, request, ends, None, None, ())
+        return Carried(place + 1, request, ends, key.connection, key.stream, tuple(self._packets(place, key)))
 
     def shared(self) -> frozenset[int]:
         """Return numbers of packets that several requests count: with frames of several, or put together with such
@@ -89,7 +91,9 @@ class Dissected:
         request, number = self.requests[place], place + 1
         if request.from_cache:
             return InputError(f"request {number} came from the browser's cache: nothing of it was on the link")
-        frames = [frame for frame in self.frames if frame.port == self.ports.get(place) and frame.stream is not None]
+        ends = self.ends.get(place)
+        captured = (frame for frame in self.frames if frame.stream is not None)
+        frames = [frame for frame in captured if frame.ends and ends in frame.ends.names]
         if not frames:
             return CaptureError(
                 f"request {number} is on no connection that was captured",
@@ -107,18 +111,18 @@ class Dissected:
         taken: set[_Key] = set()
         keys: dict[int, _Key] = {}
         for place, request in enumerate(self.requests):
-            port = self.ports.get(place)
-            if request.from_cache or port is None:
+            ends = self.ends.get(place)
+            if request.from_cache or ends is None:
                 continue
-            key = next((key for key in self._keys_of(request, port) if key not in taken), None)
+            key = next((key for key in self._keys_of(request, ends) if key not in taken), None)
             if key is not None:
                 taken.add(key)
                 keys[place] = key
         return keys
 
-    def _keys_of(self, request: Request, port: int) -> Iterable[_Key]:
+    def _keys_of(self, request: Request, ends: Ends) -> Iterable[_Key]:
         wanted = _target(request.url)
-        for frame in self._asking.get(port, ()):
+        for frame in self._asking.get(ends, ()):
             if frame.stream is None:
                 continue
             if request.wire and request.wire.stream is not None:

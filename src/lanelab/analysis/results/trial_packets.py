@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.dissection import dissect
-from lanelab.analysis.results.load_clock import ports_of
+from lanelab.analysis.results.load_clock import ends_of
 from lanelab.analysis.results.load_parts import LoadFacts
 from lanelab.analysis.results.request_packets import REQUEST, RESPONSE, Carried, Dissected, RequestPacket
 from lanelab.driver.base.coded import Coded
@@ -90,7 +90,7 @@ class TrialPackets:
         return RequestSummary(
             request=carried.number,
             url=carried.request.url,
-            client_port=carried.port,
+            client_port=carried.ends.client_port if carried.ends else None,
             connection=carried.connection,
             stream=carried.stream,
             first_ms=self._ms(exchanged[0].at_us) if exchanged else None,
@@ -136,7 +136,7 @@ def _dissected(folder: Path, trial: int, record: TrialRecord, page: PageLoadEvid
     facts = LoadFacts.of(record)
     quic = any(each.protocol == "h3" for each in facts.requests)
     frames = dissect(program, capture, decoded_as(facts.requests), quic=quic)
-    return Dissected(frames, facts.requests, ports_of(facts))
+    return Dissected(frames, facts.requests, ends_of(facts))
 
 
 def decoded_as(requests: Sequence[Request]) -> str | None:

@@ -189,7 +189,8 @@ def _lane_words(number: int, lane: Lane) -> str:
     took = [f"{ {'connect': 'connected', 'ssl': 'TLS'}[bar.phase] } {bar.start:.0f} to {bar.end:.0f} ms"
             for bar in lane.bars if bar.phase in ("connect", "ssl")]  # fmt: skip
     busy = sum(bar.end - bar.start for bar in _joined(bar for bar in lane.bars if bar.phase == "wait"))
-    facts = [f"connection {number}, port {lane.port} to {lane.server}", *took, f"{lane.requests} requests",
+    port, server, server_port = lane.ends
+    facts = [f"connection {number}, port {port} to {server}:{server_port}", *took, f"{lane.requests} requests",
              f"{lane.payload:,} bytes came", f"requests under way for {busy:,.0f} ms"]  # fmt: skip
     return "; ".join(facts)
 

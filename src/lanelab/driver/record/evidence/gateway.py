@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.record.evidence.ends import Ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class GatewayConnection(Coded):
     ended_by: str | None
     error: str | None
     streams: Streams | None = None  # None: HTTP/1.1, HTTP/3, or it never spoke
+
+    @property
+    def ends(self) -> Ends | None:
+        """Return its ends. None: it was given up before both were known."""
+        return Ends.of(self.local, self.remote) if self.local and self.remote else None
 
 
 @dataclass(frozen=True, slots=True)

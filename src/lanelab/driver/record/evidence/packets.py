@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.record.evidence.ends import Ends
 
 UDP_HEADERS = 14 + 20 + 8  # bytes: Ethernet, IPv4, UDP
 
@@ -49,6 +50,10 @@ class Connection(Coded):
     first_flight_down: int | None  # bytes that the server sent before it can have heard of their arrival
     used: bool  # it carried a request
     server_ended_us: int | None = None  # when the server ended it; None: the client did, or nobody
+
+    @property
+    def ends(self) -> Ends:
+        return Ends(self.client_port, self.server, self.server_port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,10 @@ class FlowSummary(Coded):
     bytes_up: int
     bytes_down: int
     quic: QuicSummary | None
+
+    @property
+    def ends(self) -> Ends:
+        return Ends(self.client_port, self.server, self.server_port)
 
     @property
     def payload_down(self) -> int:

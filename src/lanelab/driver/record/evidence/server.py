@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.record.evidence.ends import Ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class ServedRequest(Coded):
     tls_resumed: bool | None  # None without TLS, or where the server does not say
     spdy: str | None  # the version of SPDY, where it was spoken
     match: str | None  # how the answer was found: exact, stripped, nearest, none; None: the server does not say
+
+    @property
+    def ends(self) -> Ends:
+        """Return the ends of its connection."""
+        return Ends.of(self.remote, self.local)
 
 
 @dataclass(frozen=True, slots=True)

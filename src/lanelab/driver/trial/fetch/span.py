@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lanelab.driver.record.evidence.browser import LoadClock
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.evidence.fetch import FetchEvidence, FetchReport
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.fetch.agreement import LATE_MS, MOST_LATE_MS
@@ -18,7 +19,7 @@ from lanelab.driver.trial.packets.timeline import ACK, SYN, Datagram, Packet, St
 from lanelab.driver.trial.page_load.earlier import QUIC_PORT
 from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.requests import few
-from lanelab.driver.trial.page_load.witnesses import WEB_PORTS, port
+from lanelab.driver.trial.page_load.witnesses import WEB_PORTS
 
 NEAR_MS = 1.0  # between two readings of one clock for one event, by two threads
 # What its ends may be away from others' word for them; the share is of all of it. It may end later, since that is told.
@@ -43,7 +44,7 @@ class Span:
         self._report, self._clock, self._timeline = report, evidence.clock, timeline
         connections = evidence.gateway.connections if evidence.gateway else ()
         # One that was opened for nothing may still be in its handshake when all is there.
-        self._used = {port(each.local) for each in connections if each.requests and each.local}
+        self._used = {each.ends for each in connections if each.requests and each.ends}
 
     def failures(self) -> Iterator[Failure]:
         seen = self._seen
@@ -148,7 +149,7 @@ class Seen:
 
     timeline: Timeline
     clock: LoadClock
-    used: set[int]  # ports of the client whose connections carried requests
+    used: set[Ends]  # of connections that carried requests
 
     def _ms(self, at_ns: int) -> float:
         return (at_ns - self.clock.asked * NS_PER_US) / NS_PER_MS
@@ -162,18 +163,18 @@ class Seen:
     def _datagrams(self) -> Sequence[Datagram]:
         """Return those of connections of QUIC that the client began."""
         begun_ns = {
-            (each.stream.client[1], *each.stream.server): each.stream.packets[0].at_ns
+            each.stream.ends: each.stream.packets[0].at_ns
             for each in self.timeline.quic
             if each.stream.server[1] == QUIC_PORT and each.stream.packets
         }
-        ends = ((each, (each.client_port, each.server, each.server_port)) for each in self.timeline.datagrams)
-        return [each for each, key in ends if key in begun_ns and each.at_ns >= begun_ns[key]]
+        known = (each for each in self.timeline.datagrams if each.ends in begun_ns)
+        return [each for each in known if each.at_ns >= begun_ns[each.ends]]
 
     @cached_property
     def arrivals(self) -> Sequence[Arrival]:
         """Return all data on connections that carried requests."""
-        carrying = [each for each in self._streams if each.client[1] in self.used]
-        by_quic = [each for each in self._datagrams if not each.up and each.client_port in self.used]
+        carrying = [each for each in self._streams if each.ends in self.used]
+        by_quic = [each for each in self._datagrams if not each.up and each.ends in self.used]
         return [
             *(Arrival(self._ms(each.at_ns), each.payload) for one in carrying for each in new_data(one.down)),
             *(Arrival(self._ms(each.at_ns), each.length, is_data=False) for each in by_quic),

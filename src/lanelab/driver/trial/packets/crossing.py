@@ -104,6 +104,5 @@ def _packets(timeline: Timeline, compared: int, *, up: bool) -> Iterator[tuple[H
                 yield (ends, key), _Seen(each.at_ns, each.frame_bytes, stream.server[0])
     for datagram in timeline.datagrams:
         if datagram.up == up:
-            ports = (datagram.client_port, datagram.server, datagram.server_port)
             begins = (datagram.ip_id, datagram.frame_bytes, datagram.beginning[:compared])
-            yield (ports, begins), _Seen(datagram.at_ns, datagram.frame_bytes, datagram.server)
+            yield (datagram.ends, begins), _Seen(datagram.at_ns, datagram.frame_bytes, datagram.server)

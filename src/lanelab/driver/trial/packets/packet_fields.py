@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.evidence.link import RoundTrip
 
 NS_PER_US = 1000
@@ -62,6 +63,10 @@ class Stream:
     client: tuple[str, int]
     server: tuple[str, int]
     packets: list[Packet] = field(default_factory=list)
+
+    @property
+    def ends(self) -> Ends:
+        return Ends(self.client[1], *self.server)
 
     @property
     def down(self) -> list[Packet]:

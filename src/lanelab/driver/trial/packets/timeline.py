@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.trial.packets.frames import (
     ETHERTYPE_AT,
     FRAGMENT_OFFSET,
@@ -64,6 +65,10 @@ class Datagram(NamedTuple):
     length: int  # of what it carries
     beginning: bytes  # of that, as much as is kept here and was captured
 
+    @property
+    def ends(self) -> Ends:
+        return Ends(self.client_port, self.server, self.server_port)
+
 
 @dataclass(slots=True)
 class Timeline:
@@ -95,7 +100,7 @@ class _Reader:
         self.timeline = Timeline()
         # By addresses and ports as its sender has them: whether they go up, and its connection's packets.
         self.ways = dict[bytes, tuple[bool, list[Packet]]]()
-        self.quic, self.secrets = dict[tuple[int, str, int], QuicStream](), read_secrets(keys)
+        self.quic, self.secrets = dict[Ends, QuicStream](), read_secrets(keys)
 
     def read(self) -> None:
         data, link, ways, new = self.capture.data, self.capture.link, self.ways, tuple.__new__
@@ -155,9 +160,9 @@ class _Reader:
     def _udp(self, inside: Inside, payload: bytes, seen: Seen) -> None:
         datagram = _datagram(self.capture.data, inside, seen, payload)
         self.timeline.datagrams.append(datagram)
-        key = datagram.client_port, datagram.server, datagram.server_port
+        key = datagram.ends
         if key not in self.quic and seen.up and begins_quic(payload, inside.length - UDP_HEADER):
-            ends = (inside.source_name, key[0]), (inside.target_name, key[2])
+            ends = (inside.source_name, key.client_port), (inside.target_name, key.server_port)
             self.quic[key] = opening(*ends, self.secrets)
             self.timeline.quic.append(self.quic[key])
         if key in self.quic:

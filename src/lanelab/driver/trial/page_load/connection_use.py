@@ -20,7 +20,7 @@ from lanelab.driver.trial.page_load.bound import trip_ns
 from lanelab.driver.trial.page_load.keepalive import SAFE, Keepalive
 from lanelab.driver.trial.page_load.requests import few
 from lanelab.driver.trial.page_load.requests import target as target_of
-from lanelab.driver.trial.page_load.witnesses import Sent, Witnesses, most_at_once, port, served_target, target
+from lanelab.driver.trial.page_load.witnesses import Sent, Witnesses, most_at_once, served_target, target
 
 LEAST_TRIP_US = 5000  # of a link on which the server can see that requests came ahead of answers
 WAITED_MS = 1.0
@@ -74,7 +74,7 @@ class ConnectionUse:
         """Yield where HTTP/1.1 had more connections to a host at the same time than it may. By the capture (in clear) a
         connection lasts from its beginning to the last data from the server: until then no other can take its place."""
         most = self.arm.connections_per_host
-        captured = {each.client_port: each for each in self.witnesses.captured or ()}
+        captured = {each.ends: each for each in self.witnesses.captured or ()}
         by_host: dict[str, list[GatewayConnection]] = {}
         for each in self.witnesses.connections:
             by_host.setdefault(each.host, []).append(each)
@@ -82,8 +82,8 @@ class ConnectionUse:
             by_gateway = most_at_once((each.began_ms, _end(each.closed_ms)) for each in connections)
             by_capture = 0
             if self.arm.tls == "off":
-                ends = [captured.get(port(each.local)) for each in connections if each.local]
-                by_capture = most_at_once((each.first_us, each.data_us or each.first_us) for each in ends if each)
+                seen = [captured.get(each.ends) for each in connections if each.ends]
+                by_capture = most_at_once((each.first_us, each.data_us or each.first_us) for each in seen if each)
             if by_gateway > most:
                 yield f"by the {self._client} {by_gateway} connections to {host} were open at once, more than {most}"
             elif by_capture > most:
@@ -100,7 +100,7 @@ class ConnectionUse:
         return {served_target(line)[0] for line in self.witnesses.served if line.status == MISDIRECTED}
 
     def _coalescing(self) -> Iterator[str]:
-        by_server = [{str(line.host) for line in lines} for lines in self.witnesses.served_by_port().values()]
+        by_server = [{str(line.host) for line in lines} for lines in self.witnesses.served_by_connection().values()]
         if self.arm.coalescing == "origin":
             shared = [each for each in self.witnesses.used if len(each.hosts) > 1]
             if shared:
@@ -146,8 +146,8 @@ class ConnectionUse:
         """Return whether the newer one began before the older one was over, by the gateway or by the capture."""
         if newer.began_ms < _end(older.closed_ms):
             return True
-        captured = {each.client_port: each for each in self.witnesses.captured or ()}
-        first, second = (captured.get(port(each.local)) if each.local else None for each in (older, newer))
+        captured = {each.ends: each for each in self.witnesses.captured or ()}
+        first, second = (captured.get(each.ends) if each.ends else None for each in (older, newer))
         return bool(first and second and second.first_us < (first.data_us or first.first_us))
 
     def _came_to_something(self, connection: GatewayConnection) -> bool:
@@ -184,7 +184,7 @@ class ConnectionUse:
         """How many requests a connection had without an answer, at least: between two that the server read within a
         round trip no answer can have travelled to the client and its next request back."""
         most, resolution = 0, SERVERS[self.arm.server].clock_us
-        for lines in self.witnesses.served_by_port().values():
+        for lines in self.witnesses.served_by_connection().values():
             times = [each.began_us for each in lines]
             first = 0
             for last, now in enumerate(times):
@@ -257,9 +257,9 @@ class ConnectionUse:
         """Requests that were sent shortly after one another, ahead of answers, are there when the server has answered
         the first. One may be lost and come later; not all of them."""
         claimed = seen = 0
-        served, ports = self.witnesses.served_by_port(), self.witnesses.port_of()
+        served, ends = self.witnesses.served_by_connection(), self.witnesses.ends_of()
         for number, requests in self.witnesses.sent_by_connection().items():
-            lines = served.get(ports.get(number, 0), [])
+            lines = served.get(ends[number], []) if number in ends else []
             if len(lines) != len(requests):
                 continue
             for (before, one), (line_before, line) in zip(

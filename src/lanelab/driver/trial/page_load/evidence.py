@@ -23,7 +23,7 @@ from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_missing
 from lanelab.driver.trial.page_load.judges.objects import BAD_GATEWAY, PREFLIGHT
 from lanelab.driver.trial.page_load.requests import fetched, host, in_clear, target
-from lanelab.driver.trial.page_load.witnesses import port, served_target
+from lanelab.driver.trial.page_load.witnesses import served_target
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
 from lanelab.driver.trial.recorders.vitals import Vitals
 
@@ -136,7 +136,7 @@ class Pieces:
                 fields |= {"host": each.host, "path": each.path, "protocol": each.protocol}
             if OK <= each.status < REDIRECTS:
                 fields["match"] = each.match
-            if self.expected.arm.tls != "off" and not in_clear(self.expected.arm, port(each.local)):
+            if self.expected.arm.tls != "off" and not in_clear(self.expected.arm, each.ends.server_port):
                 fields |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
             untold = untold_of.get(served_target(each)[0], untold_of[self.expected.site.entry_host])
             absent = (name for name, value in fields.items() if value is None and name not in untold)

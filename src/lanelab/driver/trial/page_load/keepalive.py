@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.trial.page_load.requests import few, host, target
-from lanelab.driver.trial.page_load.witnesses import Witnesses, port, served_target
+from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 
 KEPT, CLOSED, BROKEN_OFF = "+", "-", "X"
 SAFE = ("GET", "HEAD")
@@ -42,7 +43,7 @@ class Keepalive:
     @property
     def _carried(self) -> list[list[ServedRequest]]:
         """Return what each connection carried, by the server's log."""
-        return list(self.witnesses.served_by_port().values())
+        return list(self.witnesses.served_by_connection().values())
 
     # --- off
 
@@ -93,9 +94,9 @@ class Keepalive:
         """Yield connections that the server closed, where its log does not say what became of them: by the capture, in
         which the server ended it first. It waits from when it has handed its last answer over: that may be long before
         it is there."""
-        closed = []
+        closed, served = [], self.witnesses.served_by_connection()
         for each in self.witnesses.captured or ():
-            lines = self.witnesses.served_by_port().get(each.client_port)
+            lines = next((served[name] for name in each.ends.names if name in served), None)
             if each.server_ended_us is None or not lines:
                 continue
             last = lines[-1]
@@ -119,26 +120,26 @@ class Keepalive:
         """Connections that were opened although one could have been used again."""
         if self.arm.multiplexed and self.witnesses.gateway:
             return  # connection_use.py knows more of these
-        groups: dict[Group, dict[int, list[ServedRequest]]] = {}
-        for number, lines in self.witnesses.served_by_port().items():
+        groups: dict[Group, dict[Ends, list[ServedRequest]]] = {}
+        for ends, lines in self.witnesses.served_by_connection().items():
             for line in lines:
-                group = served_target(line)[0], port(line.local), line.protocol == OVER_QUIC
-                groups.setdefault(group, {}).setdefault(number, []).append(line)
-        for group, by_port in groups.items():
+                group = served_target(line)[0], ends.server_port, line.protocol == OVER_QUIC
+                groups.setdefault(group, {}).setdefault(ends, []).append(line)
+        for group, carried in groups.items():
             each_pool = 1 if self.arm.multiplexed else self.arm.connections_per_host
-            most = each_pool * self._pools(group) + self._ended(by_port) + self._given_up(group, by_port)
-            if len(by_port) > most:
-                requests = sum(map(len, by_port.values()))
+            most = each_pool * self._pools(group) + self._ended(carried) + self._given_up(group, carried)
+            if len(carried) > most:
+                requests = sum(map(len, carried.values()))
                 yield (
                     f"keepalive is on, but by the server's log {requests} requests to {group[0]} came by "
-                    f"{len(by_port)} connections, where {most} are enough"
+                    f"{len(carried)} connections, where {most} are enough"
                 )
 
-    def _ended(self, by_port: dict[int, list[ServedRequest]]) -> int:
+    def _ended(self, carried: dict[Ends, list[ServedRequest]]) -> int:
         """Count connections that may be replaced: they carried all they may, broke off, or were idle too long."""
-        newest_us = max(lines[0].began_us for lines in by_port.values())
+        newest_us = max(lines[0].began_us for lines in carried.values())
         ended = 0
-        for lines in by_port.values():
+        for lines in carried.values():
             last = lines[-1]
             idle_us = newest_us - last.began_us - last.duration_us
             ended += self._may_end_after(last, len(lines)) or idle_us >= self._patience_us
@@ -156,7 +157,7 @@ class Keepalive:
         frames = sum(each.type == "Document" for each in self.all_requests if not 300 <= (each.status or 0) < 400)
         return max(len(kinds), 1) * max(frames, 1)
 
-    def _given_up(self, group: Group, by_port: Collection[int]) -> int:
+    def _given_up(self, group: Group, carrying: Collection[Ends]) -> int:
         """Return requests that ended without their answer: their connections ended with them. A browser that stops
         reading an image which is none does not say so, but resets the connection; one that has read an answer ends it
         in order."""
@@ -164,6 +165,6 @@ class Keepalive:
             failed = [each for each in self.witnesses.requests if each.cancelled or each.error or each.tries > 1]
             return sum(each.url.partition("/")[0] == group[0] for each in failed)
         unfinished = [each for each in self.all_requests if each.error is not None or each.ended_ms is None]
-        captured = self.witnesses.captured or ()
-        reset = sum(each.rst_up and not each.fin_up and each.client_port in by_port for each in captured)
+        broken = [each for each in self.witnesses.captured or () if each.rst_up and not each.fin_up]
+        reset = sum(any(name in carrying for name in each.ends.names) for each in broken)
         return max(reset, sum(host(each) == group[0] for each in unfinished))

@@ -12,6 +12,7 @@ from lanelab.driver.arm.gateway import log
 from lanelab.driver.arm.gateway.configuration import ADDRESS, PORT
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.server import TLS_NAMES
+from lanelab.driver.record.evidence.ends import Ends, ports_of
 from lanelab.driver.record.evidence.gateway import GatewayConnection, Push
 from lanelab.driver.record.evidence.packets import Connection
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
@@ -24,7 +25,7 @@ from lanelab.driver.trial.page_load.discovery import ALT_SVC
 from lanelab.driver.trial.page_load.quic_verdict import OverQuic
 from lanelab.driver.trial.page_load.requests import few, in_clear
 from lanelab.driver.trial.page_load.requests import target as target_of
-from lanelab.driver.trial.page_load.witnesses import Target, Witnesses, port, served_target, surplus, target
+from lanelab.driver.trial.page_load.witnesses import Target, Witnesses, served_target, surplus, target
 
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # 3.1 begins like 3: what is new in it comes later
 SERVER_NAMES = {"http/1.1": "HTTP/1.1", "h2": "HTTP/2.0", "h3": "HTTP/3.0"}
@@ -124,7 +125,7 @@ class Protocols:
     def _is_served_right(self, line: ServedRequest) -> bool:
         if self.arm.spdy:
             return bool(line.spdy == self.arm.spdy)
-        wanted = "http/1.1" if in_clear(self.arm, port(line.local)) else self.arm.protocol
+        wanted = "http/1.1" if in_clear(self.arm, line.ends.server_port) else self.arm.protocol
         # Over HTTP/2 a browser is told of HTTP/3. Which requests may come so, the browser's judge says.
         learning = wanted == "h3" and self.arm.h3_discovery == ALT_SVC and line.protocol == SERVER_NAMES["h2"]
         return bool(not line.spdy and (learning or line.protocol == SERVER_NAMES[wanted]))
@@ -162,7 +163,10 @@ class Protocols:
         wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
         versions_by: tuple[tuple[str, list[tuple[str | None, str | None]]], ...] = (
             (f"the {witnesses.client}", [(each.tls, wanted) for each in witnesses.used]),
-            ("the server's log", [(each.tls, self._logged_tls(port(each.local))) for each in self._telling_of_tls]),
+            (
+                "the server's log",
+                [(each.tls, self._logged_tls(each.ends.server_port)) for each in self._telling_of_tls],
+            ),
             (
                 "the capture",
                 [
@@ -194,30 +198,30 @@ class Protocols:
         """Every connection to the server is one of the gateway's, and the other way round; by HTTP/3 those of QUIC."""
         if self.witnesses.captured is None:
             return
-        ports = self.witnesses.port_of()
+        ends = {each.connection: each.ends for each in self.witnesses.connections if each.ends}
         by_quic = (self.witnesses.quic or ()) if self.arm.protocol == H3 else ()
-        captured = Counter(each.client_port for each in self.witnesses.captured)
-        captured.update(each.client_port for each in by_quic)
-        unknown = surplus(captured, Counter(ports.values()))
+        captured = Counter(each.ends for each in self.witnesses.captured)
+        captured.update(each.ends for each in by_quic)
+        unknown = surplus(captured, Counter(ends.values()))
         if unknown and not self._given_up(unknown):
-            listed = few(list(map(str, unknown)))
+            listed = few(ports_of(unknown, captured))
             yield f"{len(unknown)} connections of the capture are not the {self._client}'s: port {listed}"
         answered = {each.connection for each in self.witnesses.answered}
-        carrying = Counter(ports[number] for number in answered if number in ports)
-        absent = [*surplus(carrying, captured), *(f"of connection {each}" for each in answered - set(ports))]
+        lost = surplus(Counter(ends[number] for number in answered if number in ends), captured)
+        absent = [*ports_of(lost, ends.values()), *(f"of connection {each}" for each in answered - set(ends))]
         if absent:
-            listed = few(list(map(str, absent)))
+            listed = few(absent)
             yield f"{len(absent)} of the {self._client}'s connections are not in the capture: port {listed}"
 
     def _served_ports(self) -> Iterator[str]:
         """Every connection that the server was asked on is in the capture."""
         if self.witnesses.captured is None:
             return
-        captured = {each.client_port for each in self.witnesses.captured}
-        captured |= {each.client_port for each in self.witnesses.quic or ()}
-        absent = sorted(set(self.witnesses.served_by_port()) - captured)
+        captured = {each.ends for each in self.witnesses.captured}
+        captured |= {each.ends for each in self.witnesses.quic or ()}
+        absent = sorted(set(self.witnesses.served_by_connection()).difference(*(each.names for each in captured)))
         if absent:
-            listed = few(list(map(str, absent)))
+            listed = few(ports_of(absent, captured))
             yield f"{len(absent)} connections of the server's log are not in the capture: port {listed}"
 
     def _unplaced(self) -> Iterator[str]:
@@ -228,28 +232,28 @@ class Protocols:
             named = [f"{each.method} {each.path or '-'} ({each.status}): {each.why}" for each in lines]
             yield f"the capture does not tell the connection of {len(lines)} lines of the server's log: {few(named)}"
 
-    def _given_up(self, unknown: list[int]) -> bool:
+    def _given_up(self, unknown: list[Ends]) -> bool:
         """Return whether these are connections that the gateway ended while it still made them: it names no port of
         theirs."""
-        silent = {each.client_port for each in self.witnesses.captured or () if not each.payload_up}
+        silent = {each.ends for each in self.witnesses.captured or () if not each.payload_up}
         nameless = sum(not each.local for each in self.witnesses.connections)
         return silent.issuperset(unknown) and len(unknown) <= nameless
 
     def _targets(self) -> Iterator[str]:
         """What the gateway says was answered the server has answered, on the same connection with the same status. What
         the server was asked beside that the gateway has asked, and given up or sent again."""
-        ports = self.witnesses.port_of()
+        ends = self.witnesses.ends_of()
         answered = Counter(
-            (ports.get(each.connection or 0), each.status, target(each.url)) for each in self.witnesses.answered
+            (ends.get(each.connection or 0), each.status, target(each.url)) for each in self.witnesses.answered
         )
-        served = Counter((port(each.remote), each.status, served_target(each)) for each in self.witnesses.served)
+        served = Counter((each.ends, each.status, served_target(each)) for each in self.witnesses.served)
         missing = surplus(answered, served)
         if self._browser.broken_off:
             known = {each[2] for each in served}
             missing = [each for each in missing if each[2] in known]
         if missing:
             yield f"the server's log lacks {few([_words(*each) for each in missing])}"
-        answered += Counter((ports.get(each.connection), each.status, target(each.url)) for each in self._unused_pushes)
+        answered += Counter((ends.get(each.connection), each.status, target(each.url)) for each in self._unused_pushes)
         unfinished = {target(each.url) for each in self.witnesses.pushes if each.refused or each.error}
         unfinished |= {target(each.url) for each in self.witnesses.requests if each.status is None or each.tries > 1}
         strange = [each for each in surplus(served, answered) if each[2] not in unfinished]
@@ -298,5 +302,5 @@ def _served_words(line: ServedRequest) -> str:
     return f"spdy/{line.spdy}" if line.spdy else str(line.protocol)
 
 
-def _words(client_port: int | None, status: int, target: Target) -> str:
-    return f"{''.join(target)} ({status}, port {client_port})"
+def _words(ends: Ends | None, status: int, target: Target) -> str:
+    return f"{''.join(target)} ({status}, port {ends.client_port if ends else None})"

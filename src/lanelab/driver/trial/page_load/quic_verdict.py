@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.ends import ports_of
 from lanelab.driver.record.evidence.packets import FlowSummary, QuicSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServedRequest
@@ -21,7 +22,7 @@ from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.browser_log import BrowserTold
 from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, not_told, not_yet
 from lanelab.driver.trial.page_load.requests import few, host, on_network, target
-from lanelab.driver.trial.page_load.witnesses import Witnesses, port, served_target
+from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 
 HTTPS = 443
 SERVED = {"HTTP/3.0": H3, "HTTP/2.0": H2}
@@ -116,10 +117,11 @@ class OverQuic:
             if used:
                 ports = few([str(each.client_port) for each in used])
                 yield f"by the capture {len(used)} TCP connections carried requests, port {ports}"
-        whole = {each.client_port for each in flows if each.quic and each.quic.complete}
-        absent = sorted({port(each.remote) for each in self.witnesses.served_requests if _spoken(each) == H3} - whole)
+        whole = {each.ends for each in flows if each.quic and each.quic.complete}
+        logged = {each.ends for each in self.witnesses.served_requests if _spoken(each) == H3}
+        absent = sorted(logged.difference(*(each.names for each in whole)))
         if absent:
-            listed = few([str(each) for each in absent])
+            listed = few(ports_of(absent, whole))
             yield f"{len(absent)} QUIC connections of the server's log are not in the capture: port {listed}"
 
     def _agree(self) -> Iterator[str]:

@@ -41,9 +41,9 @@ def handshakes(evidence: PageLoadEvidence) -> list[ServedRequest]:
     its address it is the one that shares no connection: a page may ask for that address in another way, too."""
     waiting = Counter(_target(each) for each in opened(evidence))
     lines = evidence.server.requests if evidence.server else ()
-    on_port = Counter(each.remote for each in lines)
+    together = Counter(each.ends for each in lines)
     lines_of_handshakes = []
-    for each in sorted(lines, key=lambda line: on_port[line.remote]):
+    for each in sorted(lines, key=lambda line: together[line.ends]):
         address = f"{(each.host or '').partition(':')[0].lower()}{each.path}"
         if each.method in METHODS and waiting[address] > 0:
             waiting[address] -= 1
@@ -62,17 +62,13 @@ def connections(
     """Those of the capture that carried a handshake, or were made for one that was not sent any more: these show where
     all others are `multiplexed`."""
     others = without(evidence.server.requests if evidence.server else (), left_out)
-    ports_of_handshakes = {_port(each) for each in left_out} - {_port(each) for each in others}
+    of_handshakes = {each.ends for each in left_out} - {each.ends for each in others}
     unsent = multiplexed and any(each.url.startswith("wss:") for each in opened(evidence))
     return [
         each
         for each in captured
-        if each.client_port in ports_of_handshakes or (unsent and each.alpn_offered == OVER_TCP)
+        if not of_handshakes.isdisjoint(each.ends.names) or (unsent and each.alpn_offered == OVER_TCP)
     ]
-
-
-def _port(line: ServedRequest) -> int:
-    return int(line.remote.rpartition(":")[2])
 
 
 def _target(socket: WebSocket) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayRequest, Push
 from lanelab.driver.record.evidence.packets import Connection, FlowSummary, PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence, WitnessNames
@@ -89,10 +90,10 @@ class Witnesses:
         """Return who could say what was spoken, by which TLS, and by which connections. The server and the capture
         cannot always: nothing was captured, or no more of each packet than its beginning."""
         carrying = {each.connection for each in self.answered}
-        ports = {port for number, port in self.port_of().items() if number in carrying}
-        ports |= {port(each.remote) for each in self.served_requests}
-        shown = [each for each in self.captured or () if each.client_port in ports]
-        within = [each.quic for each in self.quic or () if each.client_port in ports and each.quic is not None]
+        ends = {each for number, each in self.ends_of().items() if number in carrying}
+        ends |= {each.ends for each in self.served_requests}
+        shown = [each for each in self.captured or () if not ends.isdisjoint(each.ends.names)]
+        within = [each.quic for each in self.quic or () if each.quic and not ends.isdisjoint(each.ends.names)]
         first = self.client if self.gateway else "browser"
         server = ("server",) if self.served or (self.gateway and not carrying) else ()
 
@@ -116,15 +117,17 @@ class Witnesses:
             connections=names(in_capture=True, in_log="remote" not in self.untold),
         )
 
-    def port_of(self) -> dict[int, int]:
-        """Return number of a connection -> the client's port. By it all witnesses name the same connection."""
-        return {each.connection: port(each.local) for each in self.connections if each.local}
+    def ends_of(self) -> dict[int, Ends]:
+        """Return number of a connection -> its ends, as the server's log has them where it tells of that connection."""
+        logged = {each.ends for each in self.served}
+        ends = {each.connection: each.ends for each in self.connections if each.ends}
+        return {number: next((name for name in each.names if name in logged), each) for number, each in ends.items()}
 
-    def served_by_port(self) -> dict[int, list[ServedRequest]]:
-        """Return client's port -> what the server was asked on it, in the order of its beginning."""
-        lines: dict[int, list[ServedRequest]] = {}
+    def served_by_connection(self) -> dict[Ends, list[ServedRequest]]:
+        """Return what the server was asked on each connection, in the order of its beginning."""
+        lines: dict[Ends, list[ServedRequest]] = {}
         for each in sorted(self.served_requests, key=lambda each: (each.began_us, each.keepalives or 0)):
-            lines.setdefault(port(each.remote), []).append(each)
+            lines.setdefault(each.ends, []).append(each)
         return lines
 
     def sent_by_connection(self) -> dict[int, list[Sent]]:
@@ -143,11 +146,6 @@ def _of_quic(packets: PacketSummary) -> list[FlowSummary]:
 
 def _spoken(connection: Connection) -> bool:
     return connection.spoken_up is not None and connection.spoken_down is not None
-
-
-def port(end: str) -> int:
-    """Return the port of an address."""
-    return int(end.rpartition(":")[2])
 
 
 def target(url: str) -> Target:

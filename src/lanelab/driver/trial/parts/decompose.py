@@ -253,12 +253,12 @@ def _courses(
     loaded: Loaded, by_stream: Mapping[int, Sequence[Exchange]], wires: Mapping[Duration, Wire]
 ) -> list[Course]:
     packets = loaded.evidence.packets.get("client")
-    versions = {each.client_port: each.tls_version for each in packets.by_connection} if packets else {}
+    versions = {each.ends: each.tls_version for each in packets.by_connection} if packets else {}
     courses = []
 
     for stream in loaded.timeline.streams:
         first_ns = min((each.sent for each in by_stream[id(stream)]), default=None)
-        courses.append(course_of(stream, _wire_of(loaded, wires, stream), first_ns, versions.get(stream.client[1])))
+        courses.append(course_of(stream, _wire_of(loaded, wires, stream), first_ns, versions.get(stream.ends)))
     return [*courses, *(quic_course(each, _wire_of(loaded, wires, each.stream)) for each in loaded.timeline.quic)]
 
 

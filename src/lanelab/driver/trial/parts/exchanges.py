@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.trial.packets.timeline import Stream
@@ -49,8 +50,11 @@ def exchanges_of(
     gateway: GatewayLog | None,
 ) -> list[Exchange]:
     """`zero`: the 0 of the requests' times, in ns since 1970."""
-    by_port = {stream.client[1]: stream for stream in streams}
-    exchanges = _by_gateway(gateway, by_port) if gateway else _by_browser(requests, zero, by_port, served)
+    by_ends: dict[Ends, list[Stream]] = {}
+    for stream in streams:
+        for name in stream.ends.names:
+            by_ends.setdefault(name, []).append(stream)
+    exchanges = _by_gateway(gateway, by_ends) if gateway else _by_browser(requests, zero, by_ends, served)
     payloads = {
         id(stream): _Payloads(
             [packet.at_ns for packet in stream.packets if packet.up and packet.payload],
@@ -68,69 +72,67 @@ def clocks_apart(exchanges: Sequence[Exchange]) -> float | None:
     return known[len(known) // 4] if known else None
 
 
-def _by_gateway(gateway: GatewayLog, by_port: Mapping[int, Stream]) -> list[Exchange]:
+def _stream(by_ends: Mapping[Ends, Sequence[Stream]], ends: Ends | None, at: int) -> Stream | None:
+    """Return the connection with these ends that began last until then: there may be one after another. By the ends of
+    a log that lacks the server's address there may even be two at once, which nobody can tell apart."""
+    streams = by_ends.get(ends, ()) if ends else ()
+    begun = [each for each in streams if each.packets and each.packets[0].at_ns <= at]
+    return begun[-1] if begun else next(iter(streams), None)
+
+
+def _by_gateway(gateway: GatewayLog, by_ends: Mapping[Ends, Sequence[Stream]]) -> list[Exchange]:
     zero = (gateway.started_unix_us or 0) * 1000
-    ports = {each.connection: _port(each.local) for each in gateway.connections}
-    return [
-        Exchange(
-            by_port.get(ports.get(each.connection) or 0) if each.connection is not None else None,
-            zero + round(each.sent_ms * MS),
-            zero + round(each.first_byte_ms * MS),
-            zero + round(each.last_byte_ms * MS),
-            redirects=_redirects(each.status),
-        )
-        for each in gateway.requests
-        if each.sent_ms is not None and each.first_byte_ms is not None and each.last_byte_ms is not None
-    ]
+    ends = {each.connection: each.ends for each in gateway.connections}
+    result = []
+    for each in gateway.requests:
+        if each.sent_ms is None or each.first_byte_ms is None or each.last_byte_ms is None:
+            continue
+        sent, first, last = (zero + round(at * MS) for at in (each.sent_ms, each.first_byte_ms, each.last_byte_ms))
+        stream = _stream(by_ends, ends.get(each.connection or 0), sent)
+        result.append(Exchange(stream, sent, first, last, redirects=_redirects(each.status)))
+    return result
 
 
 def _by_browser(
-    requests: Sequence[Request], zero: int, by_port: Mapping[int, Stream], served: Sequence[ServedRequest]
+    requests: Sequence[Request], zero: int, by_ends: Mapping[Ends, Sequence[Stream]], served: Sequence[ServedRequest]
 ) -> list[Exchange]:
     carried = [each for each in requests if each.connection is not None and each.ended_ms is not None]
-    streams = _connections(carried, zero, by_port, served)
+    ends = _connections(carried, zero, served)
     result = []
     for each in carried:
         ended, parts = each.ended_ms or 0.0, each.timings
         first = ended - parts.receive
         # In HTTP/2 the browser calls it sending while the request is in the queue of its connection.
         sent, began, over = (zero + round(at * MS) for at in (first - parts.wait, first, ended))
-        result.append(Exchange(streams.get(each.connection), sent, began, over, redirects=_redirects(each.status)))
+        stream = _stream(by_ends, ends.get(each.connection), sent)
+        result.append(Exchange(stream, sent, began, over, redirects=_redirects(each.status)))
     return result
 
 
-def _connections(
-    requests: Sequence[Request], zero: int, by_port: Mapping[int, Stream], served: Sequence[ServedRequest]
-) -> dict[int | None, Stream]:
-    """The browser's numbers of connections, each with its packets. The server's log tells from which port it was asked
-    for an address; of several that could be, the one where most of the connection's requests were and, of those, the
-    one on which the server read them at about that time."""
+def _connections(requests: Sequence[Request], zero: int, served: Sequence[ServedRequest]) -> dict[int | None, Ends]:
+    """The browser's numbers of connections, each with its ends. The server's log tells on which it was asked for an
+    address; of several that could be, the one where most of the connection's requests were and, of those, the one on
+    which the server read them at about that time."""
     lines = defaultdict(list)
     for line in served:
         lines[line.host, line.path].append(line)
-    votes: dict[int | None, Counter[int]] = defaultdict(Counter)
-    distance: Counter[tuple[int | None, int]] = Counter()
+    votes: dict[int | None, Counter[Ends]] = defaultdict(Counter)
+    distance: Counter[tuple[int | None, Ends]] = Counter()
     for request in requests:
         parts = urlsplit(request.url)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         for line in lines[parts.hostname, path]:
-            port = _port(line.remote)
-            votes[request.connection][port] += 1
-            distance[request.connection, port] += abs(zero // 1000 + round(request.started_ms * 1000) - line.began_us)
-    best = {
-        connection: max(ports, key=lambda port: (ports[port], -distance[connection, port]))
-        for connection, ports in votes.items()
+            ends = line.ends
+            votes[request.connection][ends] += 1
+            distance[request.connection, ends] += abs(zero // 1000 + round(request.started_ms * 1000) - line.began_us)
+    return {
+        connection: max(counts, key=lambda ends: (counts[ends], -distance[connection, ends]))
+        for connection, counts in votes.items()
     }
-    return {connection: by_port[port] for connection, port in best.items() if port in by_port}
 
 
 def _redirects(status: int | None) -> bool:
     return status is not None and REDIRECTS <= status < ERRORS
-
-
-def _port(address: str) -> int:
-    port = address.rpartition(":")[2]
-    return int(port) if port.isdigit() else 0
 
 
 def _on_wire(exchange: Exchange, payloads: _Payloads) -> Exchange:

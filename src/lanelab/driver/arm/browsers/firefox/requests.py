@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NotRequired, TypeAlias, TypedDict
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.browser import Headers, Request, Timings, WebSocket
+from lanelab.driver.record.evidence.ends import Ends
 
 NOT_APPLICABLE = -1
 FAILED = 400
@@ -21,9 +22,6 @@ QUIC = "QUIC"  # what records say of the TLS within it
 # Errors in the words that the verdict has for them.
 ERRORS = {"NS_BINDING_ABORTED": "net::ERR_ABORTED", "NS_ERROR_NET_BLOCKED_BY_ORB": "net::ERR_BLOCKED_BY_ORB"}
 REDIRECTED = ("NS_BINDING_REDIRECTED", "NS_BINDING_RETARGETED")
-
-
-Ends: TypeAlias = tuple[str, int, str, int]  # of a connection
 
 
 class Noted(TypedDict):
@@ -143,7 +141,7 @@ def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[End
 
 def _number(numbers: dict[Ends, int], remote: tuple[str, int], local: tuple[str, int] | None) -> int:
     """A connection is known by its two ends."""
-    return numbers.setdefault((*remote, *(local or ("", 0))), len(numbers) + 1)
+    return numbers.setdefault(Ends(local[1] if local else 0, *remote), len(numbers) + 1)
 
 
 def _body_bytes(noted: Noted, got: Headers, encoded: int) -> int:

@@ -13,6 +13,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.units import Duration
 from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.ends import Ends
 from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Part
@@ -97,14 +98,15 @@ class Slow:
     def _lateness_us(self, lines: list[ServedRequest]) -> list[tuple[int, ServedRequest]]:
         """Return how late the server read each request: from the last packet with data from the client, at most as long
         as that waited, beside the way there."""
-        sent: dict[int, list[int]] = {}
+        sent: dict[Ends, list[int]] = {}
         for stream in self.timeline.streams if self.timeline else ():
-            sent[stream.client[1]] = [packet.at_ns // 1000 for packet in stream.packets if packet.up and packet.payload]
+            times = [packet.at_ns // 1000 for packet in stream.packets if packet.up and packet.payload]
+            sent |= dict.fromkeys(stream.ends.names, times)
         ways_us = {name: self.link.to_host(name or "").up.delay.ns // 1000 for name in {line.host for line in lines}}
         lateness = []
         for line in lines:
             way_us = ways_us[line.host]
-            times = sent.get(int(line.remote.rpartition(":")[2]), [])
+            times = sent.get(line.ends, [])
             place = bisect.bisect_right(times, line.began_us - way_us + PATIENCE_US // 10)
             if place:
                 lateness.append((line.began_us - way_us - times[place - 1], line))
