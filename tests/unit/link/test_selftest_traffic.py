@@ -32,17 +32,17 @@ def own_ports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def both() -> Iterator[traffic.Ends]:
-    with traffic.ends(Here("client"), Here("server")) as ends:
-        yield ends
+def both() -> Iterator[traffic.Probes]:
+    with traffic.probes(Here("client"), Here("server")) as probes:
+        yield probes
 
 
 @pytest.fixture
-def path(both: traffic.Ends) -> traffic.Path:
+def path(both: traffic.Probes) -> traffic.Path:
     return traffic.Path(both.client, both.server, LOOPBACK)
 
 
-def test_pings_tell_both_ways_and_the_longest_packet(both: traffic.Ends) -> None:
+def test_pings_tell_both_ways_and_the_longest_packet(both: traffic.Probes) -> None:
     found = traffic.PingsUnderWay(both, LOOPBACK, Pings(10, 2000), 1000).result()
     assert (found.sent, len(found.ways_ms)) == (10, 10)
     assert all(there > 0 and back > 0 for there, back in found.ways_ms)
@@ -119,12 +119,12 @@ def test_a_train_ends_where_nothing_more_comes_for_long(path: traffic.Path) -> N
 def test_a_probe_that_fails_says_so_in_one_line_and_leaves_nothing() -> None:
     client, server = Here("client"), Here("server")
     before = open_files()
-    with pytest.raises(NodeError) as caught, traffic.ends(client, server) as both:
+    with pytest.raises(NodeError) as caught, traffic.probes(client, server) as both:
         traffic.send(traffic.Path(both.client, both.server, "not an address"), Train(5, 500.0, 60), 0.05)
     assert "on client, the probe 'send not an address" in caught.value.what
     assert "gaierror" in caught.value.what
     assert "Traceback" not in caught.value.what
-    with pytest.raises(NodeError, match="gaierror"), traffic.ends(client, server) as both:
+    with pytest.raises(NodeError, match="gaierror"), traffic.probes(client, server) as both:
         traffic.PingsUnderWay(both, "not an address", Pings(8, 2000)).result()
     assert open_files() == before
     assert all(process.poll() is not None for process in client.started + server.started)

@@ -132,7 +132,7 @@ class LinkState:
     def transfer(self, way: Way, seconds: float) -> Transfer:
         self.require_whole()
         client, server = self._substrate.node("client"), self._substrate.node("server")
-        with traffic.ends(client, server) as both:
+        with traffic.probes(client, server) as both:
             return Transfer(tuple(traffic.tcp(both.of(way), seconds)))
 
     def _shape(self, link: Link) -> Shaping:

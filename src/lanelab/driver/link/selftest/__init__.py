@@ -45,7 +45,7 @@ def measure(
         return direct.measure(link, client, server, thorough=effort.thorough, brief=effort.brief)
     started = time.monotonic()
     tries = Attempts(effort.attempts, lost_at_input)
-    with traffic.ends(client, server) as both:
+    with traffic.probes(client, server) as both:
         course = Course(link.still.usual, both, effort)
         course.run()
         if tries.spoilt():

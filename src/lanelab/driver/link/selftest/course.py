@@ -13,13 +13,13 @@ from lanelab.driver.link.selftest import plan
 from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.link.selftest.plan import Fill, Flights, Train
 from lanelab.driver.link.selftest.traffic import (
-    Ends,
     Filled,
     FlightsUnderWay,
     Flown,
     Path,
     Pinged,
     PingsUnderWay,
+    Probes,
     TrainUnderWay,
     fill,
     send,
@@ -42,7 +42,7 @@ class Way(NamedTuple):
 class Course:
     """Sends what measures the link, and keeps what came of the first pass until it has been judged."""
 
-    def __init__(self, link: Link, both: Ends, effort: Effort) -> None:
+    def __init__(self, link: Link, both: Probes, effort: Effort) -> None:
         self.link, self._both, self._effort = link, both, effort
         down, up = plan.under_tcp(link, thorough=effort.thorough)
         self.ways = (

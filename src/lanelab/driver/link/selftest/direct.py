@@ -37,7 +37,7 @@ def measure(link: Link, client: Node, server: Node, *, thorough: bool, brief: bo
     if any(result.verdict == "out" for result in set_to):
         return SelfTest(tuple(set_to), time.monotonic() - started)
     sent = _to_router(client, server, link)
-    with traffic.ends(client, server) as both:
+    with traffic.probes(client, server) as both:
         results = _round_trip(link, both)
         if not brief:
             seconds = TRANSFER_THOROUGH_S if thorough else TRANSFER_S
@@ -47,7 +47,7 @@ def measure(link: Link, client: Node, server: Node, *, thorough: bool, brief: bo
     return SelfTest((*results, *set_to), time.monotonic() - started)
 
 
-def _round_trip(link: Link, both: traffic.Ends) -> list[Result]:
+def _round_trip(link: Link, both: traffic.Probes) -> list[Result]:
     pinged = traffic.ping_ways(both, PINGS, link.mtu)
     trips_ms = pinged.round_trips_ms
     if len(trips_ms) < pinged.sent / 2:

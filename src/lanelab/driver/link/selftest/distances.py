@@ -9,12 +9,12 @@ from lanelab.driver.link.results import Result
 from lanelab.driver.link.selftest import plan, round_trip
 from lanelab.driver.link.selftest.plan import Pings
 from lanelab.driver.link.selftest.retries import Attempts
-from lanelab.driver.link.selftest.traffic import Ends, PingsUnderWay
+from lanelab.driver.link.selftest.traffic import PingsUnderWay, Probes
 
 AT_ONCE = 8  # distances whose pings take turns, so that none waits behind another
 
 
-def measure(link: Link, both: Ends, tries: Attempts, traits: Traits) -> list[Result]:
+def measure(link: Link, both: Probes, tries: Attempts, traits: Traits) -> list[Result]:
     """Return the round trip and the delay down of each distance, by the first address that has it. What is out is
     measured again while others are measured."""
     together = min(AT_ONCE, len(link.far))
@@ -27,7 +27,7 @@ def measure(link: Link, both: Ends, tries: Attempts, traits: Traits) -> list[Res
         return [result for of_distance in pool.map(judge, range(len(link.far))) for result in of_distance]
 
 
-def _ping(number: int, at: Link, both: Ends, together: int) -> PingsUnderWay:
+def _ping(number: int, at: Link, both: Probes, together: int) -> PingsUnderWay:
     usual = plan.pings(at)
     pings = Pings(max(plan.FEWEST_PINGS, usual.count // 2), usual.gap_us * together)
     return PingsUnderWay(both, str(distance_network(number)[1]), pings)

@@ -66,7 +66,7 @@ class _Case:
 
 def measure(
     link: Link,
-    both: traffic.Ends,
+    both: traffic.Probes,
     player: Player,
     tries: Attempts,
     traits: Traits,

@@ -19,8 +19,8 @@ SILENCE_S = 1.0  # beyond a transfer and a round trip: then it has ended
 QUIET_S = 0.15  # within which the next packet of a flight comes
 
 
-class Ends(NamedTuple):
-    """The two ends of a link that is measured."""
+class Probes(NamedTuple):
+    """A probe at either end of a link that is measured."""
 
     client: Session
     server: Session
@@ -40,10 +40,10 @@ class Path(NamedTuple):
 
 
 @contextmanager
-def ends(client: Node, server: Node) -> Iterator[Ends]:
+def probes(client: Node, server: Node) -> Iterator[Probes]:
     """Start a probe on either node."""
     with Session(client) as of_client, Session(server) as of_server:
-        yield Ends(of_client, of_server)
+        yield Probes(of_client, of_server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Pinged:
 class PingsUnderWay:
     """Pings from client to server and back; with an `mtu`, also how long a packet passes."""
 
-    def __init__(self, both: Ends, address: str, pings: Pings, mtu: int = 0) -> None:
+    def __init__(self, both: Probes, address: str, pings: Pings, mtu: int = 0) -> None:
         self._echo = both.server.begin("echo", address, ECHO_PORT)
         self._echo.result()
         self._program = both.client.begin("ping", address, ECHO_PORT, pings.count, pings.gap_us, PING_FRAME, mtu)
@@ -77,14 +77,14 @@ class PingsUnderWay:
         return Pinged(answer["sent"], ways_ms, answer["mtu"])
 
 
-def ping_ways(both: Ends, pings: Pings, mtu: int = 0) -> Pinged:
+def ping_ways(both: Probes, pings: Pings, mtu: int = 0) -> Pinged:
     """Return round trips by direction; with an `mtu`, also how long a packet passes."""
     return PingsUnderWay(both, ADDRESSES["server"], pings, mtu).result()
 
 
 def ping(client: Node, server: Node, pings: Pings) -> tuple[int, list[float]]:
     """How many were sent, and the round trips in ms."""
-    with ends(client, server) as both:
+    with probes(client, server) as both:
         pinged = ping_ways(both, pings)
     return pinged.sent, pinged.round_trips_ms
 
