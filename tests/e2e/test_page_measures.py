@@ -90,6 +90,7 @@ SHOWN = "const stage = document.querySelector('.replay'); return stage && "
 
 def test_a_race_is_begun_watched_and_played(folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_apart, "other_beds_here", lambda: 0)  # those of other tests
+    monkeypatch.setattr(run_apart, "build_folder", lambda: folder.parent)  # where those that other tests begin are not
     with served(folder) as owner:
         come_in(reader, owner, RACE)
         reader.run("document.querySelector('[name=accept]').click()")
