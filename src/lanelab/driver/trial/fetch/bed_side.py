@@ -14,7 +14,6 @@ from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.addresses import CLIENT, SERVER
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.remote import cross
-from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.capture import RouterCounts
 from lanelab.driver.record.evidence.fetch import FetchEvidence, FetchReport
 from lanelab.driver.record.evidence.gateway import GatewayLog
@@ -27,7 +26,7 @@ from lanelab.driver.trial.datagrams import counted_since
 from lanelab.driver.trial.fetch.expectation import as_fetched
 from lanelab.driver.trial.fetch.settings import ACCEPT_ENCODING, FetchSettings, objects_of
 from lanelab.driver.trial.page_load.current_load import UnderWay
-from lanelab.driver.trial.page_load.leftovers import closing_s, wait_for_closed, wait_for_sent
+from lanelab.driver.trial.page_load.leftovers import Closing, wait_for_sent
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
@@ -53,7 +52,7 @@ class FetchOnBed(BedSide):
         self._read_back = ReadBack(client, server, RouterReader(place.substrate.router.node), place.kept)
         self._programs: dict[Path, str] = {}  # on this machine -> on the client node
         self._trial: UnderWay | None = None
-        self._link_before: Link | None = None  # over which the last fetch went
+        self._closing = Closing(self._client)
         self._fetcher: Fetcher | None = None
         self._halted = threading.Event()
         self._count = 0
@@ -68,16 +67,15 @@ class FetchOnBed(BedSide):
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         started = time.monotonic()
         self._halted.clear()
-        trial, link = self._begin(spec), self._place.link()
+        trial = self._begin(spec)
         with trial.failing(Reason.SERVER_FAILED):
             trial.served = self._serving.start(spec)
         with trial.failing(Reason.FETCHER_FAILED):
             self._fetcher = self._make_fetcher(trial)
         with trial.failing(Reason.BED_LOST):
-            trial.flag_left(wait_for_closed(self._client, closing_s(link, self._link_before)))
-        self._link_before = link
+            trial.flag_left(self._closing.wait(self._place.link()))
         self._place.drain()
-        trial.recorders = TrialRecorders(spec.recorders, link)
+        trial.recorders = TrialRecorders(spec.recorders, self._place.link())
         if trial.failures:
             trial.drop_recorders()
         else:

@@ -19,7 +19,6 @@ from lanelab.driver.base.errors import BedError, InputError, LanelabError
 from lanelab.driver.bed.addresses import CLIENT, SERVER
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.remote import cross
-from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.capture import RouterCounts
 from lanelab.driver.record.evidence.journey import JourneyEvidence
 from lanelab.driver.record.evidence.moving import MovingEvidence
@@ -33,7 +32,7 @@ from lanelab.driver.trial.datagrams import counted_since
 from lanelab.driver.trial.journey import legs_of, script_from_json, steps_from_json
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, drop_gateway, end_gateway
-from lanelab.driver.trial.page_load.leftovers import closing_s, wait_for_closed, wait_for_sent
+from lanelab.driver.trial.page_load.leftovers import Closing, wait_for_sent
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
@@ -67,7 +66,7 @@ class PageLoadOnBed(BedSide):
         self._browsers: dict[str, Browser] = {}  # by their names
         self._selectors: set[tuple[str, str]] = set()  # with their browsers, that were checked
         self._count = 0
-        self._link_before: Link | None = None  # over which the last load went
+        self._closing = Closing(self._client)
         self._trial: UnderWay | None = None
         self._expected: TrialSpec | None = None
         self._router = RouterWatch(place.substrate.router)
@@ -120,8 +119,9 @@ class PageLoadOnBed(BedSide):
             if warm:
                 for start_again in gateway:
                     start_again()
-            # Behind the opening: a browser that stays closes the last page's connections in its own time.
-            self._wait_for_closed(trial)
+            with trial.failing(Reason.BED_LOST):
+                # Behind the opening: a browser that stays closes the last page's connections in its own time.
+                trial.flag_left(self._closing.wait(self._place.link()))
             self._place.drain()
             if not warm:
                 recorders.start_ahead(self._recorded(trial))
@@ -138,12 +138,6 @@ class PageLoadOnBed(BedSide):
                 self._router.prepare()
         trial.prepare_s = time.monotonic() - started
         return tuple(trial.failures)
-
-    def _wait_for_closed(self, trial: UnderWay) -> None:
-        link = self._place.link()
-        with trial.failing(Reason.BED_LOST):
-            trial.flag_left(wait_for_closed(self._client, closing_s(link, self._link_before)))
-        self._link_before = link
 
     def _require_browser(self, name: str) -> Browser:
         """Return the browser program, from the first page load on that an arm wants of it."""

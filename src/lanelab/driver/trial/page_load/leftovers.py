@@ -66,6 +66,20 @@ def wait_for_closed(node: Node, within_s: float = WITHIN_S, pause_s: float = PAU
     return still_open
 
 
+class Closing:
+    """Waits before each load until the client has closed the connections of the one before, which went over a link that
+    may have been another."""
+
+    def __init__(self, client: Node) -> None:
+        self._client = client
+        self._link_before: Link | None = None
+
+    def wait(self, link: Link) -> int:
+        """Return how many are still open after as long as these links take. Raises NodeError as `wait_for_closed`."""
+        link_before, self._link_before = self._link_before, link
+        return wait_for_closed(self._client, closing_s(link, link_before))
+
+
 def closing_s(*links: Link | None) -> float:
     """Return how long connections of a load may take to close, which went over one link and says its good-bye over
     another. What was under way when the link changed is lost, and is sent again a round trip later, or more."""
