@@ -3,8 +3,10 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.gateway.configuration import browser_addresses
 from lanelab.driver.record.evidence.packets import Connection, FlowSummary, PacketSummary
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
@@ -78,8 +80,10 @@ class Plan:
 
     def told(self) -> Told:
         record = records.record(self.arm, self.site)
+        addresses = browser_addresses(self.site.hosts)
         for each in record["requests"]:
-            each |= {"protocol": "h2", "tls": "TLS 1.3", "remote": "127.0.0.1:443", "connection": 1, "reused": True}
+            remote = f"{addresses[str(urlsplit(each['url']).hostname)]}:443"
+            each |= {"protocol": "h2", "tls": "TLS 1.3", "remote": remote, "connection": 1, "reused": True}
         numbers = dict.fromkeys(each.connection for each in self.exchanges)
         record["evidence"]["gateway"] = {
             "version": "1", "started_unix_us": BEGAN_US, "wire": {"protocol": self.arm.protocol}, "dns": [],

@@ -62,7 +62,9 @@ def start(folder: Path, node: Node, script: str) -> Gateway:
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     leaf = Authority.make(folder / "authority").leaf(["a.test"], "ecdsa-p256")
-    return Gateway.start(node, str(program), Spoken(ARM, NAMES), folder / "gateway", leaf, (leaf.spki_sha256_b64,))
+    return Gateway.start(
+        node, str(program), Spoken(ARM, NAMES, ("a.test",)), folder / "gateway", leaf, (leaf.spki_sha256_b64,)
+    )
 
 
 def test_a_sound_one_is_ready_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:

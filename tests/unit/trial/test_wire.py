@@ -130,6 +130,7 @@ CASES: list[tuple[Reason, str, Change, str]] = [
     (PROTOCOL, "keepalive", served(0, spdy="3.1"), "used spdy/3.1, not http/1.1"),
     (PROTOCOL, "keepalive", browser(0, protocol="http/1.1"), "between browser and gateway 1 of 3 requests used"),
     (PROTOCOL, "keepalive", browser(0, remote="10.10.2.2:443"), "used h2 TLS 1.3 10.10.2.2:443"),
+    (PROTOCOL, "keepalive", browser(0, remote="127.0.0.2:443"), "used h2 TLS 1.3 127.0.0.2:443"),  # another host's
     # TLS
     (TLS, "h2", gateway_connection(0, tls="TLS 1.3"), "by the gateway there was TLS 1.3 instead of TLS 1.2"),
     (TLS, "h2", served(1, tls="TLSv1.3"), "by the server's log there was TLSv1.3 instead of TLS 1.2"),

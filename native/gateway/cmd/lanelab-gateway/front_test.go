@@ -121,6 +121,24 @@ func TestWhoSpeaksOnlyHTTP1IsRefused(t *testing.T) {
 	}
 }
 
+// Each host of a site has an address of its own there, or Chromium would take one's connection for another's.
+func TestItListensAtSeveralAddresses(t *testing.T) {
+	o := serveHTTP(t, "h2", 0, site)
+	front := testkit.NewIdentity(t, names...)
+	path, _ := writeConfig(t, front, o.pin, o.port, settings{"protocol": "h2"}, nil)
+	port := testkit.Port(testkit.Listen(t).Addr()) // taken at one address, and free at the others
+	at := func(address string) string { return fmt.Sprintf("%s:%d", address, port) }
+	listenOn(t, path, at("127.0.0.2"), at("127.0.0.3"))
+	running(t, path)
+	w := &world{t: t}
+	for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
+		w.browser = browserOf(t, at(address))
+		if _, body := w.get(url(names[0], "/10")); len(body) != 10 {
+			t.Errorf("%s: %q", address, body)
+		}
+	}
+}
+
 func TestEarlyHintsAndTrailersReachTheBrowser(t *testing.T) {
 	o := rawOrigin(t, func(_ int, conn net.Conn, reader *bufio.Reader) {
 		for next(reader) != "" {

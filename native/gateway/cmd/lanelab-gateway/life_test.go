@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -74,14 +75,18 @@ func running(t *testing.T, configuration string) (process *exec.Cmd, said *bytes
 	return process, said
 }
 
-// listenOn changes the address in a configuration: a program cannot tell which free port it took.
-func listenOn(t *testing.T, configuration, address string) {
+// listenOn changes the addresses in a configuration: a program cannot tell which free port it took.
+func listenOn(t *testing.T, configuration string, addresses ...string) {
 	t.Helper()
+	list, err := json.Marshal(addresses)
+	if err != nil {
+		t.Fatal(err)
+	}
 	text, err := os.ReadFile(configuration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = bytes.Replace(text, []byte(`"listen":"127.0.0.1:0"`), []byte(`"listen":"`+address+`"`), 1)
+	text = bytes.Replace(text, []byte(`"listen":"127.0.0.1:0"`), append([]byte(`"listen":`), list...), 1)
 	if err := os.WriteFile(configuration, text, 0o600); err != nil {
 		t.Fatal(err)
 	}

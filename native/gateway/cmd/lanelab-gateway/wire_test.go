@@ -162,6 +162,43 @@ func TestAPipelineThatBreaksIsMended(t *testing.T) {
 	}
 }
 
+// A server that says after so many answers that it closes has nothing against pipelines: those behind go on as one. Browsers sent them alone.
+func TestAPipelineGoesOnWhereTheServerKeepsToItsNumber(t *testing.T) {
+	const each, count = 10, 35
+	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+		for i := range each {
+			path := next(reader)
+			if path == "" {
+				return
+			}
+			said := ""
+			if i == each-1 {
+				said = "Connection: close\r\n"
+			}
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s", said, len(path), path)
+		}
+		for next(reader) != "" { // so that nothing is reset before the last answer is read
+		}
+	})
+	for policy, least := range map[string]int{"eager": count / 2, "chromium": 0} {
+		w := begin(t, o.pin, o.port, settings{"pipelining": 50, "connections_per_host": 1, "pipelining_policy": policy}, nil)
+		w.get(url(names[0], "/first"))
+		w.getAll(count)
+		behind := 0
+		for _, r := range w.events("request")[1:] {
+			if r.number("in_flight") > 1 {
+				behind++
+			}
+			if r["error"] != nil {
+				t.Errorf("%s: %v", policy, r)
+			}
+		}
+		if behind < least || (policy != "eager" && behind >= count/2) {
+			t.Errorf("%s: %d of %d were sent behind others", policy, behind, count)
+		}
+	}
+}
+
 func TestPipeliningWaitsForAnAnswer(t *testing.T) {
 	for policy, atFirst := range map[string]int{"eager": 1, "chromium": 1, "firefox": 2} {
 		asked := make(chan string, 100)

@@ -19,14 +19,19 @@ func (c *Config) check() error {
 	}
 	inClear := c.Reverse.On && !c.Reverse.Secure()
 	for _, needed := range []struct{ key, value string }{
-		{"listen", c.Listen}, {"certificate", c.Certificate}, {"key", c.Key}, {"log", c.Log},
+		{"certificate", c.Certificate}, {"key", c.Key}, {"log", c.Log},
 	} {
 		if needed.value == "" && !(inClear && (needed.key == "certificate" || needed.key == "key")) {
 			return fmt.Errorf("%s: missing", needed.key)
 		}
 	}
-	if _, err := netip.ParseAddrPort(c.Listen); err != nil {
-		return fmt.Errorf("listen: %q is no address and port, as 127.0.0.1:443", c.Listen)
+	if len(c.Listen) == 0 {
+		return fmt.Errorf("listen: missing")
+	}
+	for _, address := range c.Listen {
+		if _, err := netip.ParseAddrPort(address); err != nil {
+			return fmt.Errorf("listen: %q is no address and port, as 127.0.0.1:443", address)
+		}
 	}
 	if err := c.DNS.check(); err != nil {
 		return err

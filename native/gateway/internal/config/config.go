@@ -74,16 +74,29 @@ const (
 
 // A Config is the whole file.
 type Config struct {
-	Version     int      `json:"version"`
-	Listen      string   `json:"listen"`
-	Certificate string   `json:"certificate"`
-	Key         string   `json:"key"`
-	Log         string   `json:"log"`
-	KeyLog      string   `json:"keylog"`
-	DNS         DNS      `json:"dns"`
-	Wire        Wire     `json:"wire"`
-	Beside      []Beside `json:"beside"`
-	Reverse     Reverse  `json:"reverse"`
+	Version     int       `json:"version"`
+	Listen      Addresses `json:"listen"`
+	Certificate string    `json:"certificate"`
+	Key         string    `json:"key"`
+	Log         string    `json:"log"`
+	KeyLog      string    `json:"keylog"`
+	DNS         DNS       `json:"dns"`
+	Wire        Wire      `json:"wire"`
+	Beside      []Beside  `json:"beside"`
+	Reverse     Reverse   `json:"reverse"`
+}
+
+// Addresses are where it listens: each an address and a port.
+type Addresses []string
+
+// UnmarshalJSON takes "address:port" or ["address:port", …].
+func (a *Addresses) UnmarshalJSON(text []byte) error {
+	var one string
+	if err := json.Unmarshal(text, &one); err == nil {
+		*a = Addresses{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(a))
 }
 
 // DNS says how names become addresses. Names that are not in it are not of the site.

@@ -105,6 +105,9 @@ var ErrRefused = fmt.Errorf("it was refused: %w", ErrNotProcessed)
 // wanted it no more. It is an ErrNotProcessed that says nothing against the server.
 var ErrEvicted = fmt.Errorf("its pipeline ended: %w", ErrNotProcessed)
 
+// ErrAnnounced: an answer ahead of it said that the connection closes. It is an ErrEvicted that speaks against no pipeline.
+var ErrAnnounced = fmt.Errorf("as an answer had said: %w", ErrEvicted)
+
 // ErrNotSent: nothing of this request has left us, surely: the connection had no room for it, or ended before its head was on its way. It is an
 // ErrNotProcessed that holds for every method.
 var ErrNotSent = fmt.Errorf("nothing of it was sent: %w", ErrNotProcessed)

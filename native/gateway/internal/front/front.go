@@ -24,12 +24,12 @@ const (
 
 // A Front accepts connections until it is closed.
 type Front struct {
-	listener net.Listener
-	relay    *relay.Relay
-	config   *tls.Config     // nil: in clear
-	reverse  *config.Reverse // nil: for a browser, which speaks HTTP/2 in TLS
-	http1    *http1Front     // for clients of a reverse proxy
-	room     chan struct{}
+	listeners []net.Listener
+	relay     *relay.Relay
+	config    *tls.Config     // nil: in clear
+	reverse   *config.Reverse // nil: for a browser, which speaks HTTP/2 in TLS
+	http1     *http1Front     // for clients of a reverse proxy
+	room      chan struct{}
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
@@ -37,16 +37,15 @@ type Front struct {
 }
 
 // Listen begins to listen. hello is told the name in each ClientHello, as early as the browser says it.
-func Listen(address, certificate, key string, to *relay.Relay, hello func(host string)) (*Front, error) {
+func Listen(addresses config.Addresses, certificate, key string, to *relay.Relay, hello func(host string)) (*Front, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the certificate %s with the key %s: %w", certificate, key, err)
 	}
-	listener, err := net.Listen("tcp", address)
+	f, err := newFront(addresses, to, mostConnections)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+		return nil, err
 	}
-	f := newFront(listener, to, mostConnections)
 	f.config = &tls.Config{
 		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"},
 		DynamicRecordSizingDisabled: true,
@@ -55,29 +54,49 @@ func Listen(address, certificate, key string, to *relay.Relay, hello func(host s
 			return nil, nil
 		},
 	}
-	go f.accept()
+	f.begin()
 	return f, nil
 }
 
-func newFront(listener net.Listener, to *relay.Relay, most int) *Front {
-	return &Front{listener: listener, relay: to, room: make(chan struct{}, most), open: map[net.Conn]bool{}}
+func newFront(addresses config.Addresses, to *relay.Relay, most int) (*Front, error) {
+	f := &Front{relay: to, room: make(chan struct{}, most), open: map[net.Conn]bool{}}
+	for _, address := range addresses {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			f.stopListening()
+			return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+		}
+		f.listeners = append(f.listeners, listener)
+	}
+	return f, nil
 }
 
-// Address is where it listens.
-func (f *Front) Address() net.Addr { return f.listener.Addr() }
+// Address is where it listens, the first of several.
+func (f *Front) Address() net.Addr { return f.listeners[0].Addr() }
 
-func (f *Front) accept() {
+func (f *Front) begin() {
+	for _, listener := range f.listeners {
+		go f.accept(listener)
+	}
+}
+
+func (f *Front) stopListening() {
+	for _, listener := range f.listeners {
+		listener.Close()
+	}
+}
+
+func (f *Front) accept(listener net.Listener) {
 	for {
-		f.room <- struct{}{}
-		conn, err := f.listener.Accept()
+		conn, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil { // no descriptors left, for a moment
-			<-f.room
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
+		f.room <- struct{}{}
 		go f.serve(conn)
 	}
 }
@@ -126,7 +145,7 @@ func (f *Front) forget(conn net.Conn) {
 
 // Close ends all connections of the browser at once.
 func (f *Front) Close() {
-	f.listener.Close()
+	f.stopListening()
 	if f.http1 != nil {
 		f.http1.close()
 	}

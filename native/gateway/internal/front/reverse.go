@@ -22,7 +22,7 @@ const mostClients = 100_000
 
 // ListenForAll begins to listen for any client: HTTP/1.1, and HTTP/2 where the settings have it; in TLS as its handshake says, in clear as the
 // client begins.
-func ListenForAll(address, certificate, key string, settings *config.Reverse, to *relay.Relay) (*Front, error) {
+func ListenForAll(addresses config.Addresses, certificate, key string, settings *config.Reverse, to *relay.Relay) (*Front, error) {
 	var secure *tls.Config
 	if settings.Secure() {
 		pair, err := tls.LoadX509KeyPair(certificate, key)
@@ -38,13 +38,12 @@ func ListenForAll(address, certificate, key string, settings *config.Reverse, to
 			SessionTicketsDisabled: !settings.TLSResumption,
 		}
 	}
-	listener, err := net.Listen("tcp", address)
+	f, err := newFront(addresses, to, mostClients)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+		return nil, err
 	}
-	f := newFront(listener, to, mostClients)
 	f.config, f.reverse, f.http1 = secure, settings, newHTTP1Front(settings, to)
-	go f.accept()
+	f.begin()
 	return f, nil
 }
 

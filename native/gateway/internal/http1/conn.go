@@ -251,7 +251,10 @@ func (c *Conn) endLocked(err error) {
 		case x.sent:
 			x.noteSent() // the kernel may have it, though Write has not returned
 			why := exchange.ErrNotProcessed
-			if i > 0 || c.said || err == errClosed {
+			switch {
+			case c.said:
+				why = exchange.ErrAnnounced
+			case i > 0 || err == errClosed:
 				why = exchange.ErrEvicted
 			}
 			x.finish(fmt.Errorf("the connection ended before the answer (%w): %w", noEOF(err), why))

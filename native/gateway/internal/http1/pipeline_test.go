@@ -155,7 +155,7 @@ func TestCancellingOneOfAPipelineEndsIt(t *testing.T) {
 
 // Only what could be answered next when a connection ends without a word speaks against the server.
 func TestWhoIsEvicted(t *testing.T) {
-	for said, first := range map[string]error{"": exchange.ErrNotProcessed, "Connection: close\r\n": exchange.ErrEvicted} {
+	for said, first := range map[string]error{"": exchange.ErrNotProcessed, "Connection: close\r\n": exchange.ErrAnnounced} {
 		c, server := connect(t, deep)
 		answered, next, last := ask(t, c, get("/0")), ask(t, c, get("/1")), ask(t, c, get("/2"))
 		for range 3 {
@@ -167,7 +167,7 @@ func TestWhoIsEvicted(t *testing.T) {
 		if got := <-next; !errors.Is(got.err, first) || errors.Is(got.err, exchange.ErrEvicted) != (said != "") {
 			t.Errorf("%q: %+v", said, got)
 		}
-		if got := <-last; !errors.Is(got.err, exchange.ErrEvicted) {
+		if got := <-last; !errors.Is(got.err, exchange.ErrEvicted) || errors.Is(got.err, exchange.ErrAnnounced) != (said != "") {
 			t.Errorf("%q: %+v", said, got)
 		}
 	}

@@ -23,6 +23,10 @@ const (
 // a request goes on until it is the first on its connection, but not for ever.
 var mostAgain = map[string]int{noRoom: 20, refused: 2, closedOn: 20, unpipelined: 20, misdirected: 1}
 
+// mostPipelinedAgain is how often a request may be behind others again after it had to leave a pipeline. A server that closes after each answer or
+// two would else get each request as often as there are others.
+const mostPipelinedAgain = 3
+
 // A waiter is a request on its way to a connection.
 type waiter struct {
 	pool     *Pool
@@ -116,10 +120,16 @@ func (t *Ticket) Wait() (*exchange.Response, error) {
 		w.record.Change(func(event *wirelog.Request) { event.SentAgain = append(event.SentAgain, why) })
 		w.pool.mu.Lock()
 		w.noCoalesce = w.noCoalesce || why == misdirected
-		w.needsEmptyConn = w.needsEmptyConn || why == unpipelined || why == closedOn
+		w.needsEmptyConn = w.needsEmptyConn || why == closedOn || why == unpipelined && !w.pipelinesAgain(err, times[why])
 		w.pool.mu.Unlock()
 		w.queue()
 	}
+}
+
+// pipelinesAgain tells whether a request that was behind others may be so again: where the server only keeps to its number of requests for each
+// connection, and who sends as early as can be. Browsers sent it alone.
+func (w *waiter) pipelinesAgain(err error, times int) bool {
+	return errors.Is(err, exchange.ErrAnnounced) && w.pool.wire.PipeliningPolicy == config.Eager && times <= mostPipelinedAgain
 }
 
 // againFor is why a request should be sent again; empty: it should not. The rules are Chromium's.

@@ -12,7 +12,6 @@ from lanelab.driver.base.errors import GatewayError
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.reasons import Reason
-from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.serving import Serving
 from lanelab.driver.trial.spec import TrialSpec
@@ -21,11 +20,6 @@ GATEWAY = "gateway"  # its name in TrialSpec.built
 CERTIFICATE = "ecdsa-p256"  # whatever the arm's is: the browser's side is always alike
 KEYS = "keys.log"  # TLS keys among the files of a trial, until they are put into its captures
 FILES = {"configuration": "gateway.json", "log": "gateway.jsonl", "keys": KEYS}
-
-
-def addresses(site: Site) -> dict[str, str]:
-    """Where the browser finds the site's hosts: at the gateway."""
-    return dict.fromkeys(site.hosts, configuration.ADDRESS)
 
 
 class Gateways:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.gateway import log
-from lanelab.driver.arm.gateway.configuration import ADDRESS, PORT
+from lanelab.driver.arm.gateway.configuration import PORT, browser_addresses
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.server import TLS_NAMES
 from lanelab.driver.record.evidence.ends import Ends, ports_of
@@ -23,13 +23,13 @@ from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.browser_log import BrowserTold
 from lanelab.driver.trial.page_load.discovery import ALT_SVC
 from lanelab.driver.trial.page_load.quic_verdict import OverQuic
-from lanelab.driver.trial.page_load.requests import few, in_clear
+from lanelab.driver.trial.page_load.requests import few, host, in_clear
 from lanelab.driver.trial.page_load.requests import target as target_of
 from lanelab.driver.trial.page_load.witnesses import Target, Witnesses, served_target, surplus, target
 
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # 3.1 begins like 3: what is new in it comes later
 SERVER_NAMES = {"http/1.1": "HTTP/1.1", "h2": "HTTP/2.0", "h3": "HTTP/3.0"}
-BROWSER_SIDE = ("h2", "TLS 1.3", f"{ADDRESS}:{PORT}")
+BROWSER_SIDE = ("h2", "TLS 1.3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,9 @@ class Protocols:
 
     def _browser_side(self) -> Iterator[str]:
         """The browser must meet the gateway, and in the same way in every trial."""
-        sides = [(each.protocol, each.tls, each.remote) for each in self._browser.fetched]
-        wrong = [side for side in sides if side != BROWSER_SIDE]
+        addresses = browser_addresses(self.site.hosts)
+        sides = [(host(each), (each.protocol, each.tls, each.remote)) for each in self._browser.fetched]
+        wrong = [side for name, side in sides if side != (*BROWSER_SIDE, f"{addresses[name]}:{PORT}")]
         if wrong:
             used = " ".join(str(word) for word in wrong[0])
             yield f"between browser and gateway {len(wrong)} of {len(sides)} requests used {used}"
