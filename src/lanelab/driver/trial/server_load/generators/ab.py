@@ -87,14 +87,17 @@ class Ab(Generator):
 
     def read(self, target: Target, output: Output) -> Results:
         """Return what it prints at its end. Where a connection was refused, reset or too slow it ends at once, and says
-        nothing but that: the load broke, as with generators that go on and count such requests."""
+        nothing but that (2.4), or also what it had until then (httpd's trunk): the load broke, as with generators that
+        go on and count such requests."""
         words = {match["name"]: match["value"] for match in LINE.finditer(output.stdout)}
         mean = MEAN.search(output.stdout)
+        broke = UNANSWERED.search(output.stderr)
+        reason = Reason.FAILED_REQUESTS if broke else Reason.GENERATOR_FAILED
         if "Complete requests" not in words or not mean or PERCENTAGES not in output.files:
-            broke = UNANSWERED.search(output.stderr)
-            reason = Reason.FAILED_REQUESTS if broke else Reason.GENERATOR_FAILED
             return Results(None, {}, last_words(output), reason=reason)
-        done = _number(words, "Complete requests")
+        done, wanted = _number(words, "Complete requests"), requests_of(target)
+        if broke and done < wanted:
+            return Results(None, {}, f"it made {done} of {wanted} requests: {broke[0]}", reason=reason)
         errors = _errors(output.stdout, words)
         body_bytes = _number(words, "HTML transferred")
         if not errors and other_bytes(bytes_of(target, done), body_bytes):
@@ -117,7 +120,7 @@ class Ab(Generator):
             connections=None,
             dropped=0,
             use=None,
-            stopped="" if done == requests_of(target) else f"it made {done} of {requests_of(target)} requests",
+            stopped="" if done == wanted else f"it made {done} of {wanted} requests",
         )
         return Results(report, _series(_started(log)))
 

@@ -9,6 +9,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, Latency, LoadReport, Tally
+from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load import request_series
@@ -130,6 +131,9 @@ class SpdyLoad(Generator):
         if sum(summary.completions) != summary.succeeded:
             what = f"{sum(summary.completions)} completions over time, and {summary.succeeded} requests that succeeded"
             raise RecordError(what, "Run the trial again", key="completions")
+        if summary.errors and not summary.failed:  # fewer connections than were asked for made all of the requests
+            problem = f"it had not all of its connections: {'; '.join(summary.errors)}"
+            return Results(None, _series(summary), problem, reason=Reason.FAILED_REQUESTS)
         return Results(_report(target, summary), _series(summary))
 
 
