@@ -62,7 +62,7 @@ type labOutput struct {
 	next         time.Time // of the next second's line
 	before       use
 	beforeAt     time.Time
-	scriptAt     time.Time // of the last second's line
+	lastAt       time.Time // of the last second's line
 	atWarmUp     use       // when the warm-up ended
 	atWarmUpTime time.Time
 	arrived      Datagrams // when the warm-up ended; before, when this process began
@@ -236,7 +236,7 @@ func (o *labOutput) beginLines() {
 	}
 	o.begun = true
 	zero := o.recorder.zeroTime()
-	o.next, o.scriptAt = zero.Add(time.Second), zero
+	o.next, o.lastAt = zero.Add(time.Second), zero
 	o.line(beginLine{"begin", version, monotonic() - time.Since(zero).Seconds()})
 	if o.settings.WarmUpS == 0 {
 		o.warmedUp()
@@ -257,7 +257,12 @@ func (o *labOutput) warmedUp() {
 
 func (o *labOutput) second(zero time.Time) {
 	now := time.Now()
-	values := o.recorder.second(now)
+	values, took := o.recorder.second(now), now.Sub(o.lastAt)
+	for _, name := range rates { // a line that comes late is of more than a second, and the next of less
+		if count, there := values[name]; there {
+			values[name] = count / took.Seconds()
+		}
+	}
 	if users, known := activeUsers(); known && o.next.Sub(zero) < o.settings.duration() { // at the end they have gone
 		values["users"] = float64(users)
 	}
@@ -268,8 +273,8 @@ func (o *labOutput) second(zero time.Time) {
 		o.before, o.beforeAt = current, now
 	}
 	values["generator_lag_ms"] = inMS(o.lag.take())
-	o.line(secondLine{"second", inMS(o.next.Sub(zero)), values, o.script.second(now.Sub(o.scriptAt))})
-	o.scriptAt = now
+	o.line(secondLine{"second", inMS(o.next.Sub(zero)), values, o.script.second(took)})
+	o.lastAt = now
 	for !o.next.After(now) { // a second in which it did not wake has no line
 		o.next = o.next.Add(time.Second)
 	}
@@ -277,6 +282,9 @@ func (o *labOutput) second(zero time.Time) {
 		o.warmedUp()
 	}
 }
+
+// rates are the numbers of a second that are counts, of what happened since the line before.
+var rates = []string{"requests_per_s", "errors_per_s", "bytes_per_s", "connections_opened_per_s", "pages_per_s", "page_errors_per_s"}
 
 func (r *recorder) zeroTime() time.Time {
 	r.mutex.Lock()

@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -48,5 +51,41 @@ func TestConnectionsOfSetupAndTeardownCountInNothing(t *testing.T) {
 	}
 	if report := r.report(time.Now()); report.Connections != 1 || report.Parts[partConnect].Count != 1 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// A process that is not woken writes its line late. What it counts is then of more than a second.
+func TestRatesAreOverTheTimeOfTheirLine(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "load.jsonl")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r := newRecorder(&Settings{DurationS: 60})
+	zero := time.Now().Add(-4 * time.Second)
+	r.begins(zero)
+	o := &labOutput{
+		recorder: r, script: newScriptMetrics(), settings: r.settings, file: file, lag: newLag(), begun: true, next: zero.Add(time.Second),
+		beforeAt: zero, lastAt: zero,
+	}
+	defer close(o.lag.stop)
+	for range 8 {
+		r.connected(time.Millisecond)
+	}
+	o.second(zero)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line secondLine
+	if err := json.Unmarshal(text, &line); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if rate := line.Values["connections_opened_per_s"]; rate <= 0 || rate > 2 {
+		t.Errorf("8 connections in 4 s are %v per second", rate)
+	}
+	if due := zero.Add(4 * time.Second); !o.next.After(due) || o.lastAt.Before(due) {
+		t.Errorf("this line was of %v, the next is due at %v", o.lastAt, o.next)
 	}
 }
