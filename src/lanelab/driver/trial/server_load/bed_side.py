@@ -190,8 +190,7 @@ class LoadOnBed(BedSide):
         load_s = time.monotonic() - began
         spoken = self._spoken(spec, results, at_server)
         evidence = LoadEvidence(results.report, *self._all_served_by(spec), None, dict(self._place.placement))
-        series = since(zero, results, one_clock=self._place.substrate.traits.same_clock)
-        return self._record(spec, started_utc, (evidence, spoken), series, load_s)
+        return self._record(spec, started_utc, (evidence, spoken), (results, zero), load_s)
 
     def _capture_first_packets(self, target: Target) -> None:
         try:
@@ -311,17 +310,19 @@ class LoadOnBed(BedSide):
         spec: TrialSpec,
         started_utc: str,
         words: tuple[LoadEvidence, SpokenEvidence | None],
-        series: Mapping[str, Series],
+        load: tuple[Results, float],
         load_s: float,
     ) -> TrialRecord:
-        evidence, spoken = words
+        (evidence, spoken), (results, zero) = words, load
         recordings = self._recorders.stop(loaded=True)
         recorded = recordings.values()
+        seen = {name: one for each in recorded for name, one in each.series.items()}
+        one_clock = self._place.substrate.traits.same_clock
         return TrialRecord(
             workload=LOAD,
             started_utc=started_utc,
             measures={name: value for each in recorded for name, value in each.measures.items()},
-            series={**series, **{name: one for each in recorded for name, one in each.series.items()}},
+            series={**results.series, **since(zero, results.began, seen, one_clock=one_clock)},
             requests=(),
             failures=(*self._failures, *self._recorders.failures),
             artifacts=tuple(sorted(path.name for path in spec.folder.iterdir())),
@@ -352,15 +353,16 @@ class LoadOnBed(BedSide):
             served.stop()
 
 
-def since(zero: float, results: Results, *, one_clock: bool) -> Mapping[str, Series]:
-    """Return the generator's series from when the recorders began, so that both have one time. Where the client has a
-    clock of its own it cannot be told how much later its load began: its series stay as they are."""
-    if results.began is None or not one_clock:
-        return results.series
-    later = round((results.began - zero) * 1000, 3)
+def since(zero: float, began: float | None, seen: Mapping[str, Series], *, one_clock: bool) -> Mapping[str, Series]:
+    """Return the recorders' series from when the load began, as the generator's are: what they saw while it made ready
+    has times below 0. `zero`: when they began. Where the client has a clock of its own it cannot be told how much later
+    its load began: their times stay as they are."""
+    if began is None or not one_clock:
+        return seen
+    later = round((began - zero) * 1000, 3)
     return {
-        name: Series(one.unit, tuple((round(at + later, 3), value) for at, value in one.points))
-        for name, one in results.series.items()
+        name: Series(one.unit, tuple((round(at - later, 3), value) for at, value in one.points))
+        for name, one in seen.items()
     }
 
 
