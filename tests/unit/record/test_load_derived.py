@@ -8,9 +8,10 @@ import pytest
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.load_spans import combined, first_reached, line
 from lanelab.driver.record.metrics import METRICS, metric_named
+from lanelab.driver.record.reasons import FlagName
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
-from lanelab.driver.trial.server_load.capacity import derive
+from lanelab.driver.trial.server_load.capacity import course_flags, derive
 
 MINUTES_20 = 1200
 SETTINGS = LoadSettings(
@@ -100,6 +101,43 @@ def test_pages_that_never_end_break_the_limit() -> None:
     assert found["users_at_limit_censored"] == 0
 
 
+def refusing(second: float, before: float, then: float) -> float:
+    return before if second < 600 else then
+
+
+def test_pages_that_all_fail_at_once_break_the_limit() -> None:
+    """They leave as soon as they come, so by Little's law they are quick: a server that refuses everybody holds
+    nothing."""
+    refuses: dict[str, Callable[[float], float | None]] = {
+        **starving(),
+        "page_all_ms": lambda s: refusing(s, 1000, 2),
+        "pages_per_s": lambda s: refusing(s, 10, 0),
+        "page_errors_per_s": lambda s: refusing(s, 0, 80),
+        "pages_under_way": lambda s: refusing(s, 10, 0),
+    }
+
+    found = derive(made(refuses), SETTINGS)
+
+    assert found["limit_at_s"] == 600
+    assert found["users_at_limit"] == pytest.approx(500)
+    assert found["users_at_limit_censored"] == 0
+    some_end = derive(made({**refuses, "pages_per_s": lambda s: refusing(s, 10, 1)}), SETTINGS)
+    assert some_end["users_at_limit_censored"] == 1, "pages that failed leave, too"
+
+
+def test_a_page_under_way_beside_a_quiet_span_breaks_nothing() -> None:
+    """One user who thinks for long: no page ends in a span, and one that began in it ends soon after."""
+    seldom: dict[str, Callable[[float], float | None]] = {
+        "users": users,
+        "pages_per_s": lambda s: float(s % 40 == 0),
+        "page_errors_per_s": lambda _: 0,
+        "pages_under_way": lambda s: float(s % 40 == 39),
+        "page_all_ms": lambda _: 1000,
+    }
+
+    assert derive(made(seldom), SETTINGS)["users_at_limit_censored"] == 1
+
+
 def test_what_was_not_read_breaks_nothing() -> None:
     """A gap is no page that hangs."""
     gap: dict[str, Callable[[float], float | None]] = {
@@ -142,6 +180,57 @@ def test_the_warm_up_counts_in_nothing() -> None:
 
     assert found["pages_per_s_most"] == 10
     assert found["users_at_limit_censored"] == found["first_error_users_censored"] == 1
+
+
+def test_the_last_second_of_the_warm_up_is_in_it() -> None:
+    """A point is of the second before it."""
+    late = dataclasses.replace(SETTINGS, warm_up_s=60)
+
+    found = derive(made({**starving(), "errors_per_s": lambda s: float(s == 60)}), late)
+    assert found["first_error_users_censored"] == 1
+    found = derive(made({**starving(), "errors_per_s": lambda s: float(s == 61)}), late)
+    assert found["first_error_at_s"] == 61
+
+
+def test_the_course_is_read_until_its_generator_has_no_processor_left() -> None:
+    """From 600 s on it is full, and pages take longer for that. As a whole it used few of its two processors."""
+    series = made(
+        {
+            **starving(),
+            "page_all_ms": lambda s: 1000 if s < 600 else 9000,
+            "pages_per_s": lambda s: 10 if s < 600 else 50,
+            "errors_per_s": lambda s: float(s >= 700),
+            "generator_cpu": lambda s: 0.5 if s < 600 else 1.9,
+        }
+    )
+
+    found = derive(series, SETTINGS, 2)
+
+    assert (found["users_at_limit_censored"], found["first_error_users_censored"]) == (1, 1)
+    assert found["users_at_limit"] == found["first_error_users"] == pytest.approx(585 / 1.2)  # amid the last span
+    assert found["pages_per_s_most"] == 10
+    assert {"limit_at_s", "first_error_at_s"}.isdisjoint(found)
+    (flag,) = course_flags(series, SETTINGS, 2)
+    assert flag.name is FlagName.GENERATOR_FULL
+    assert "from 600 s on" in flag.detail
+
+    assert derive(series, SETTINGS, 4)["limit_at_s"] == pytest.approx(600, abs=15)
+    assert course_flags(series, SETTINGS, 4) == ()
+
+
+def test_a_generator_that_is_full_from_the_beginning_leaves_no_course() -> None:
+    series = made({**starving(), "generator_cpu": lambda _: 1.0})
+
+    assert derive(series, SETTINGS, 1) == {}
+    assert len(course_flags(series, SETTINGS, 1)) == 1
+
+
+def test_the_generator_of_a_steady_load_is_judged_as_a_whole() -> None:
+    same = dataclasses.replace(SETTINGS, users=(Stage(100, 0), Stage(100, MINUTES_20)))
+    series = made({**starving(), "generator_cpu": lambda s: float(s < 60)})
+
+    assert course_flags(series, same, 1) == ()
+    assert "pages_per_s_most" in derive(series, same, 1)
 
 
 def test_users_that_stay_as_many_are_no_number_of_where_it_broke() -> None:

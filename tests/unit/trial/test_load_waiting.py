@@ -62,3 +62,17 @@ def test_nothing_is_made_up() -> None:
     assert not [at_ms for at_ms, _ in with_waiting(gap)[NAME].points if 86_000 <= at_ms < 114_000]
     none_leaves = {**series, "pages_per_s": Series("", tuple((at, 0.0) for at, _ in series["pages_per_s"].points))}
     assert NAME not in with_waiting(none_leaves)
+
+
+def test_who_waited_in_the_warm_up_is_in_no_point_after_it() -> None:
+    """100 users who wait for a server that has just started, and whose pages are quick from 30 s on."""
+    seconds = range(1, 91)
+    series = {
+        "pages_under_way": Series("", tuple((1000.0 * s, 100.0 if s <= 30 else 2.0) for s in seconds)),
+        "pages_per_s": Series("", tuple((1000.0 * s, 20.0) for s in seconds)),
+        "page_errors_per_s": Series("", tuple((1000.0 * s, 0.0) for s in seconds)),
+    }
+    after = [value for at_ms, value in with_waiting(series, 30)[NAME].points if at_ms > 30_000]
+    assert after == [pytest.approx(100)] * 60
+    within = [value for at_ms, value in with_waiting(series, 30)[NAME].points if at_ms <= 30_000]
+    assert within == [pytest.approx(5000)] * 30

@@ -132,6 +132,7 @@ class FlagName(StrEnum):
     CONNECTIONS_LEFT = "connections-left"
     FETCHER_LATE = "fetcher-late"
     GENERATOR_UNJUDGED = "generator-unjudged"
+    GENERATOR_FULL = "generator-full"
 
 
 OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial

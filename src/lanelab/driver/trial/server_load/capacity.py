@@ -7,20 +7,24 @@ import math
 from collections.abc import Mapping
 
 from lanelab.driver.record.load_spans import Lines, combined, first_reached, line, spans, value_at
+from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.verdict import MOST_CPU
 
 SPAN_S = 30.0
 LEVEL = 0.95  # of its most: from there on, a number that goes up and down counts as being there
 NONE_LEFT = 0.05  # of all workers may be idle where all of them count as busy
 PAGE_TIMES = "page_all_ms"  # of those that ended alone, users who starve would be left out
 PAGES, USERS, BUSY, IDLE = "pages_per_s", "users", "workers_busy", "workers_idle"
-ERRORS = ("errors_per_s", "page_errors_per_s")
+UNDER_WAY, FAILED, CPU = "pages_under_way", "page_errors_per_s", "generator_cpu"
+ERRORS = ("errors_per_s", FAILED)
 
 
-def derive(series: Mapping[str, Series], settings: LoadSettings) -> dict[str, float]:
-    """Derive measures by the names of driver/record/metrics.py. What its series do not tell is not there."""
-    course = _Course(series, settings)
+def derive(series: Mapping[str, Series], settings: LoadSettings, processors: int | None = None) -> dict[str, float]:
+    """Derive measures by the names of driver/record/metrics.py. What its series do not tell is not there.
+    `processors`: that the generator may use; None: it does not tell."""
+    course = _Course(series, settings, generator_full_ms(series, settings, processors))
     return {
         **_most_pages(course),
         **_service_level(course, settings.limit_ms),
@@ -29,14 +33,40 @@ def derive(series: Mapping[str, Series], settings: LoadSettings) -> dict[str, fl
     }
 
 
-class _Course:
-    """The series of a load from the end of its warm-up."""
+def generator_full_ms(series: Mapping[str, Series], settings: LoadSettings, processors: int | None) -> float | None:
+    """Return when the first span begins in which the generator had no processor left, of a load that changes: as a
+    whole it may have used few of them. One that stays the same is judged as a whole (verdict.py)."""
+    points = series[CPU].points if CPU in series else ()
+    if processors is None or settings.dimensions() or not points:
+        return None
+    used = line(series, CPU, 1000 * SPAN_S, _begin_ms(settings), points[-1][0])
+    full = (t_ms for t_ms, cpu in used if cpu is not None and cpu > MOST_CPU * processors)
+    return next((t_ms - 500 * SPAN_S for t_ms in full), None)
 
-    def __init__(self, series: Mapping[str, Series], settings: LoadSettings) -> None:
+
+def course_flags(series: Mapping[str, Series], settings: LoadSettings, processors: int | None) -> tuple[Flag, ...]:
+    """Return a flag where the generator was the limit in a part of the course, which is then read until there."""
+    full_ms = generator_full_ms(series, settings, processors)
+    if full_ms is None:
+        return ()
+    used = f"from {full_ms / 1000:.0f} s on the generator used more than {MOST_CPU:.0%} of its processors"
+    return (Flag(FlagName.GENERATOR_FULL, f"{used}, so the course is read until there"),)
+
+
+def _begin_ms(settings: LoadSettings) -> float:
+    """A point is of the second before it, so that at the end of the warm-up is of the warm-up."""
+    return math.nextafter(1000 * settings.warm_up_s, math.inf)
+
+
+class _Course:
+    """The series of a load from the end of its warm-up, until its generator is what limits it."""
+
+    def __init__(self, series: Mapping[str, Series], settings: LoadSettings, full_ms: float | None) -> None:
         self.series = series
-        self.begin_ms = 1000 * settings.warm_up_s
+        self.begin_ms = _begin_ms(settings)
+        self.until_ms = math.inf if full_ms is None else full_ms
         ends = [series[name].points[-1][0] for name in (PAGES, USERS) if name in series and series[name].points]
-        self.end_ms = max(ends, default=self.begin_ms)
+        self.end_ms = min(max(ends, default=self.begin_ms), self.until_ms)
         self.span_ms = min(1000 * SPAN_S, self.end_ms - self.begin_ms)
         self.ramps = len({stage.target for stage in settings.users}) > 1
 
@@ -78,28 +108,30 @@ def _service_level(course: _Course, limit_ms: float) -> dict[str, float]:
 
 
 def _page_times(course: _Course, limit_ms: float) -> Lines:
-    """The line of page times. Pages that never end are in no mean: where none ended in a whole span although some were
-    under way, or failed, they took longer than any limit that the span is longer than."""
-    hung = math.inf if course.span_ms >= limit_ms else None
+    """The line of page times. Pages that never end are in no mean, and one that fails at once is quick: where none of a
+    span's pages ended, they took longer than any limit."""
     every = spans(course.span_ms, course.begin_ms, course.end_ms) if course.span_ms > 0 else ()
     return [
-        (t_ms, hung if value is None and _waits(course.series, begin, end) else value)
+        (t_ms, math.inf if _none_ended(course, value, limit_ms, (begin, end)) else value)
         for (t_ms, value), (begin, end) in zip(course.line(PAGE_TIMES), every, strict=True)
     ]
 
 
-def _waits(series: Mapping[str, Series], begin_ms: float, end_ms: float) -> bool:
-    """Return whether pages were under way, or failed, and none ended: all of that was read, and not only missing."""
-    if combined(series, PAGES, begin_ms, end_ms) != 0:
+def _none_ended(course: _Course, value: float | None, limit_ms: float, span: tuple[float, float]) -> bool:
+    """Return whether pages failed, or were under way for a span that is longer than the limit, and none ended: all of
+    that was read, and not only missing."""
+    if (value is not None and value >= limit_ms) or combined(course.series, PAGES, *span) != 0:
         return False
-    return any(combined(series, name, begin_ms, end_ms) for name in ("pages_under_way", "page_errors_per_s"))
+    hung = value is None and course.span_ms >= limit_ms and combined(course.series, UNDER_WAY, *span)
+    return bool(hung or combined(course.series, FAILED, *span))
 
 
 def _first_error(course: _Course) -> dict[str, float]:
     courses = [course.series[name].points for name in ERRORS if name in course.series]
     if not any(courses):
         return {}
-    failed = [t_ms for points in courses for t_ms, value in points if value > 0 and t_ms >= course.begin_ms]
+    during = [each for points in courses for each in points if course.begin_ms <= each[0] <= course.until_ms]
+    failed = [t_ms for t_ms, value in during if value > 0]
     at = min(failed, default=None)
     return {**({} if at is None else {"first_error_at_s": at / 1000}), **_users_when("first_error_users", course, at)}
 

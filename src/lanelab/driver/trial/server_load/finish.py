@@ -21,7 +21,7 @@ from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.packets.packets import summarise
 from lanelab.driver.trial.packets.pcapng import embed_keys
-from lanelab.driver.trial.server_load.capacity import derive
+from lanelab.driver.trial.server_load.capacity import course_flags, derive
 from lanelab.driver.trial.server_load.first_packets import FILE, KEYS, WITH_KEYS
 from lanelab.driver.trial.server_load.registry import GENERATORS
 from lanelab.driver.trial.server_load.spoken import spoken_flags
@@ -36,15 +36,17 @@ AROUND_MS = 15_000.0  # before and after each point: as many pages leave in it a
 LEAST = 0.9  # of the seconds around a point were read, or it has none
 
 
-def with_waiting(series: Mapping[str, Series]) -> dict[str, Series]:
-    """Return the series with that of all pages, where there is what it takes."""
+def with_waiting(series: Mapping[str, Series], warm_up_s: float = 0.0) -> dict[str, Series]:
+    """Return the series with that of all pages, where there is what it takes. What waited in the warm-up is in no point
+    after it."""
     if any(name not in series for name in (UNDER_WAY, *LEAVING)):
         return dict(series)
     known = {name: _Sums(series[name]) for name in (UNDER_WAY, *LEAVING)}
     points = []
+    warm_ms = MS_PER_S * warm_up_s + 1  # just behind the last point of the warm-up
     for at_ms, _ in series[UNDER_WAY].points:
-        begin = max(at_ms - AROUND_MS, 0.0)
-        end = min(at_ms + AROUND_MS, series[UNDER_WAY].points[-1][0] + 1)
+        first, last = (0.0, warm_ms) if at_ms < warm_ms else (warm_ms, series[UNDER_WAY].points[-1][0] + 1)
+        begin, end = max(at_ms - AROUND_MS, first), min(at_ms + AROUND_MS, last)
         waiting = known[UNDER_WAY].mean(begin, end)
         leaving = [known[name].mean(begin, end) for name in LEAVING]
         if waiting is None or None in leaving or not sum(value or 0.0 for value in leaving):
@@ -160,11 +162,12 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     if settings is None:
         raise TypeError("a load needs its settings")
     record = _with_wire(record, context.folder)
-    record = replace(record, series=with_waiting(record.series))
+    record = replace(record, series=with_waiting(record.series, settings.warm_up_s))
     report = record.load.generator if record.load else None
+    processors = report.use.processors if report and report.use else None
     if report:
         measures = {
-            **derive(record.series, settings),
+            **derive(record.series, settings, processors),
             **of_roles(record.series, settings),
             **record.measures,
             **measures_of(report),
@@ -177,7 +180,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     targets = targets_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
     failures = (*judge(record, expected), *cross_failures(record, context.link))
-    flags = (*record.flags, *spoken_flags(record.spoken), *limit_flags(record, threads))
+    limited = (*limit_flags(record, threads), *course_flags(record.series, settings, processors))
+    flags = (*record.flags, *spoken_flags(record.spoken), *limited)
     record = replace(record, failures=failures, flags=flags)
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
