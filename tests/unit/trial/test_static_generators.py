@@ -1,6 +1,5 @@
 """wrk, h2load, ApacheBench and spdy-load: what their reports come to, and each way in which these are wrong."""
 
-import dataclasses
 import json
 import re
 from collections import Counter
@@ -253,36 +252,6 @@ def test_a_load_breaks_where_the_server_refuses_ab_or_lets_it_wait(words: str, b
     assert words.rpartition("\n")[2] in found.problem
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ("apr_socket_recv: Connection reset by peer (104)", Reason.FAILED_REQUESTS),
-        ("apr_pollset_poll: The timeout specified has expired (70007)", Reason.FAILED_REQUESTS),
-        ("apr_socket_connect(): Cannot assign requested address (99)", None),
-    ],
-)
-def test_a_load_breaks_as_well_where_ab_reports_what_it_had_until_then(words: str, reason: Reason | None) -> None:
-    """That of httpd's trunk does: fewer requests than asked for, which no report of a whole load is."""
-    output = of_ab(
-        ("Complete requests:      4", "Complete requests:      3"), ("40960", "30720"),
-        log="\n".join(AB_LOG.splitlines()[:-1]),
-    )  # fmt: skip
-    found = AB.read(TARGETS["ab"], dataclasses.replace(output, status=1, stderr=f"{words}\n"))
-    if reason:
-        assert (found.report, found.reason) == (None, reason)
-        assert found.problem == f"it made 3 of 4 requests: {words}"
-    else:  # what the client lacked is no result of the server's
-        assert found.report
-        assert found.report.stopped == "it made 3 of 4 requests"
-
-
-def test_ab_that_made_all_of_its_requests_is_judged_by_its_report() -> None:
-    output = dataclasses.replace(of_ab(), stderr="apr_socket_recv: Connection reset by peer (104)\n")
-    found = AB.read(TARGETS["ab"], output).report
-    assert found
-    assert (found.requests.ended, found.stopped) == (4, "")
-
-
 def test_ab_that_was_stopped_says_so() -> None:
     fewer = of_ab(
         ("Complete requests:      4", "Complete requests:      3"), ("40960", "30720"),
@@ -304,15 +273,6 @@ def test_spdy_load_with_requests_that_failed() -> None:
     ))  # fmt: skip
     assert (made.requests.ended, made.requests.failed) == (1, 3)
     assert {kind: error.count for kind, error in made.errors.items()} == {"reset": 1, "status 404": 1, "never begun": 1}
-
-
-def test_spdy_load_that_lost_a_connection_broke_though_the_others_made_all_requests() -> None:
-    """Its numbers would be those of fewer connections than were asked for."""
-    errors = {"connecting to #.#.#.#:#: connection refused": {"count": 1, "p50_ms": 1.0, "max_ms": 1.0}}
-    found = SPDY_LOAD.read(TARGETS["spdy-load"], of_spdy_load(errors=errors, connections=1, reconnections=0))
-    assert (found.report, found.reason) == (None, Reason.FAILED_REQUESTS)
-    assert "connection refused" in found.problem
-    assert found.series
 
 
 def test_spdy_loads_series_are_of_whole_seconds() -> None:

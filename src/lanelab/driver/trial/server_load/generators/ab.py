@@ -34,6 +34,7 @@ from lanelab.driver.trial.server_load.object_load import (
 NAME = "ab"
 PERCENTAGES, REQUESTS = "ab.csv", "ab.log"
 MOST_REQUESTS, MOST_CONNECTIONS = 2_000_000, 20_000
+ROUNDS, KEPT = 4, 0.5  # requests of each connection from which on so many should have found it kept
 TLS_OPTIONS = {"1.2": "TLS1.2", "1.3": "TLS1.3"}
 LINE = re.compile(r"^(?P<name>[A-Z][A-Za-z0-9/ -]*): +(?P<value>\S.*)$", re.MULTILINE)
 KINDS = re.compile(r"^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE)
@@ -102,6 +103,8 @@ class Ab(Generator):
         body_bytes = _number(words, "HTML transferred")
         if not errors and other_bytes(bytes_of(target, done), body_bytes):
             errors = {BODY: of_unknown_time(done)}
+        if not errors and (ignored := _not_kept(target, words, done)):
+            return Results(None, {}, ignored, reason=Reason.KEEPALIVE_IGNORED)
         # ab counts one request in several of its kinds: the largest is how many failed at least.
         failed = min(done, max((error.count for error in errors.values()), default=0))
         log = output.files.get(REQUESTS, b"")
@@ -123,6 +126,15 @@ class Ab(Generator):
             stopped="" if done == wanted else f"it made {done} of {wanted} requests",
         )
         return Results(report, _series(_started(log)))
+
+
+def _not_kept(target: Target, words: Mapping[str, str], done: int) -> str:
+    """Return why its rate is that of connecting; "": the server kept connections, or was not to."""
+    arm = target.arm
+    if not arm.keepalive or arm.keepalive_requests == 1 or done < ROUNDS * connections_of(target):
+        return ""
+    kept = _number(words, "Keep-Alive requests")
+    return f"of {done} requests {kept} found a connection that the server keeps" if kept < KEPT * done else ""
 
 
 def _number(fields: Mapping[str, str], name: str) -> int:
