@@ -89,3 +89,23 @@ func TestRatesAreOverTheTimeOfTheirLine(t *testing.T) {
 		t.Errorf("this line was of %v, the next is due at %v", o.lastAt, o.next)
 	}
 }
+
+// In a ramp down users leave pages that take too long. These are unfinished, and nobody waits for them for the rest of the load.
+func TestPagesOfUsersWhoLeftAreUnderWayNoMore(t *testing.T) {
+	for seconds, underWay := range map[float64]float64{3600: 0, 0: 1} { // in the midst of the load; at its end
+		w := newWorld(t, http1, "off", func(s *Settings) { s.DurationS = seconds })
+		if err := w.user.beginPage(); err != nil {
+			t.Fatal(err)
+		}
+		w.end()
+		if err := w.user.endPage(); err != nil {
+			t.Fatal(err)
+		}
+		if values := w.recorder.second(time.Now()); values["pages_under_way"] != underWay {
+			t.Errorf("of %v s: %v", seconds, values)
+		}
+		if pages := w.report().Pages; pages.Unfinished != 1 || pages.Failed != 0 || pages.Ended != 0 {
+			t.Errorf("of %v s: %+v", seconds, pages)
+		}
+	}
+}

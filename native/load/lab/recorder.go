@@ -212,6 +212,13 @@ func (r *recorder) cutOff(s *span) {
 	}
 }
 
+// leaves says that a page's user left in the midst of it, as in a ramp down. Who is there at the load's end still waits for it.
+func (r *recorder) leaves(page *span) {
+	if time.Since(r.zeroTime()) < r.settings.duration() {
+		r.cutOff(page)
+	}
+}
+
 func (r *recorder) part(name string, took time.Duration) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

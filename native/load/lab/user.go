@@ -67,7 +67,11 @@ func newHTTP1(c *connector) transport {
 func (u *user) begins(ctx context.Context, due *arrival) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
-	if u.page != nil && !u.cut { // the script gave up in the midst of it
+	switch {
+	case u.page == nil:
+	case u.cut:
+		u.recorder.leaves(u.page)
+	default: // the script gave up in the midst of it
 		u.recorder.pageFails(u.page, false)
 		u.recorder.pageEnds(u.page)
 	}
@@ -102,8 +106,10 @@ func (u *user) endPage() error {
 	if u.page == nil {
 		return errors.New("no page is under way")
 	}
-	if u.ctx.Err() == nil { // else it was cut off, and stays unfinished
+	if u.ctx.Err() == nil {
 		u.recorder.pageEnds(u.page)
+	} else {
+		u.recorder.leaves(u.page)
 	}
 	u.page = nil
 	return nil
@@ -113,11 +119,16 @@ func (u *user) endPage() error {
 func (u *user) pageFails() {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
-	if u.page != nil && u.ctx.Err() == nil {
+	switch {
+	case u.page == nil:
+		return
+	case u.ctx.Err() == nil:
 		u.recorder.pageFails(u.page, false)
 		u.recorder.pageEnds(u.page)
-		u.page = nil
+	default:
+		u.recorder.leaves(u.page)
 	}
+	u.page = nil
 }
 
 func (u *user) now() (ctx context.Context, page *span) {
