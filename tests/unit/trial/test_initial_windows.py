@@ -96,6 +96,23 @@ def test_a_program_that_goes_on_later_has_no_smaller_initial_window() -> None:
     assert link_evidence(load.client, None, load.link).window_down.stopped is None
 
 
+@pytest.mark.parametrize(("said_again", "stopped"), [("", 1), ("SYN", None), ("answer", None)])
+def test_a_connection_whose_beginning_was_said_again_may_begin_with_one_packet(
+    said_again: str, stopped: int | None
+) -> None:
+    """Linux does so where its answer to the SYN was sent more than once, as when that or the SYN was lost."""
+    asked = link(rate="50mbit")
+    load = Load(asked, sizes=(20_000,), window=1, lost=lambda number, _up: number == 1 and said_again == "SYN")
+    (stream,) = load.client.streams
+    if said_again == "answer":
+        place, answer = next((at, each) for at, each in enumerate(stream.packets) if not each.up)
+        stream.packets.insert(place + 1, answer)
+    found = verdict(load, load.link, both=False)
+    assert found.seen is not None
+    assert found.seen.window_down == Windows(1, stopped, 1)
+    assert [each.reason for each in found.failures()] == [Reason.INITIAL_WINDOW] * (stopped is not None)
+
+
 def without_its_first(count: int, lost: int) -> Timeline:
     """A connection whose server sent `count` packets with data, as its client saw it, but for the first of them: for
     each that came the client told of the gap, and the server sent one more."""

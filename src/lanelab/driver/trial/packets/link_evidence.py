@@ -32,6 +32,7 @@ SILENCE_US, MOST_SILENCES = 10_000, 200
 AT_MOST = 200  # packets of a connection by which its first window is judged
 LEAST_RTT_NS = 2_000_000  # below it a program's pauses are as long as a round trip: they look like a window's end
 PAUSE_FRAMES = 3  # so many times as long as the usual time between two packets is a pause
+SYNS = 2  # of a connection whose beginning was said once: the client's, and its answer
 EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer to an acknowledgement may come
 QUICKER_NS = 1_000_000  # a trip may be quicker by so much than those that are known: a connection begins on cold caches
 
@@ -315,7 +316,8 @@ def _usual_gap_ns(stream: Stream, *, up: bool) -> int:
 def _stopped(before: Sequence[Packet], packet: Packet, rtt_ns: int, pause_ns: int) -> int | None:
     """How many packets the server had sent before this one, where it is the first that had to wait for an
     acknowledgement: all before it were full, nothing was asked for in between, and it came after a pause, when the
-    first acknowledgement was answered. Without a pause it may have been on its way with those before it."""
+    first acknowledgement was answered. Without a pause it may have been on its way with those before it. And where the
+    connection's beginning was said again, a kernel may begin with one packet, whatever its window (RFC 5681, 3.1)."""
     data = [each for each in before if not each.up and each.payload]
     if not data or rtt_ns < LEAST_RTT_NS or packet.at_ns - data[-1].at_ns < pause_ns:
         return None
@@ -323,7 +325,8 @@ def _stopped(before: Sequence[Packet], packet: Packet, rtt_ns: int, pause_ns: in
     since = [each for each in before if each.up and each.number > first.number]
     first_ack = next((each for each in since if signed(each.ack - first.seq) > 0), None)
     requested = any(each.payload for each in since)
-    if first_ack is None or requested or any(each.payload != full for each in data) or packet.payload != full:
+    again = sum(bool(each.flags & SYN) for each in before) > SYNS
+    if again or first_ack is None or requested or any(each.payload != full for each in data) or packet.payload != full:
         return None
     return len(data) if _answers(packet, first_ack, rtt_ns) else None
 
