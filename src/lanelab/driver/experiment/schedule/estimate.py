@@ -171,7 +171,8 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
 
 
 def expected_fetch(load: SiteLoad, link: Link, arm: Arm, settings: FetchSettings) -> float:
-    """Estimate seconds: round trips after one another, slow start, and bytes at the link's rate."""
+    """Estimate seconds: round trips after one another, then slow start and bytes at the link's rate, or what losses let
+    through where that takes longer."""
     rtt = link.rtt.seconds
     connect = {"off": 1, "1.3": 2, "1.2": 3}[arm.tls]
     turns = math.ceil(load.objects / settings.at_once)
@@ -179,7 +180,9 @@ def expected_fetch(load: SiteLoad, link: Link, arm: Arm, settings: FetchSettings
     growth = math.log2(1 + load.bytes / (settings.at_once * link.server.initial_window * SEGMENT))
     carried = (load.bytes + HEADERS * load.objects) * FRAME / SEGMENT
     transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
-    return (opened * connect + turns + growth) * rtt + transfer
+    connections = load.hosts * (1 if arm.multiplexed else arm.connections_per_host)
+    recovered = lossy_transfer_s(load.bytes, link, min(settings.at_once, connections))
+    return (opened * connect + turns) * rtt + max(growth * rtt + transfer, recovered)
 
 
 def held_up_s(arm: Arm) -> float:

@@ -8,7 +8,7 @@ from lanelab.driver.experiment.schedule.estimate import CellEstimate, Estimate
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings, has_enough
 from lanelab.driver.link import Link
 from lanelab.driver.link.hosts.host import MOST_OFFERED
-from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, PAGE_LOAD
 
 OVER_TLS = ("brotli", "zstd")  # codings that browsers take over TLS only
 CHROMIUMS_DEPTH = 3
@@ -28,7 +28,16 @@ def warnings(experiment: Experiment, estimate: Estimate) -> list[str]:
     warned += _of_first_flights(experiment)
     warned += _of_comparisons(experiment)
     warned += claim_warnings(experiment)
+    if experiment.workload in (PAGE_LOAD, FETCH):
+        warned += _of_time_outs(experiment, estimate)
     return warned if experiment.workload != PAGE_LOAD else [*warned, *_of_page_loads(experiment, estimate)]
+
+
+def _of_time_outs(experiment: Experiment, estimate: Estimate) -> list[str]:
+    worst = max(estimate.cells, key=lambda one: one.plt_s)
+    if worst.plt_s <= experiment.timeout.seconds / 2:
+        return []
+    return [f"{worst.cell.label} may take {worst.plt_s:.0f} s or more, and timeout is {experiment.timeout}"]
 
 
 def _of_first_flights(experiment: Experiment) -> list[str]:
@@ -58,10 +67,6 @@ def _of_page_loads(experiment: Experiment, estimate: Estimate) -> list[str]:
     alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
     if alone:
         warned.append(f"addresses: per-origin changes nothing for {', '.join(alone)}, which has one origin")
-    slow = [one for one in estimate.cells if one.plt_s > experiment.timeout.seconds / 2]
-    if slow:
-        worst = max(slow, key=lambda one: one.plt_s)
-        warned.append(f"{worst.cell.label} may take {worst.plt_s:.0f} s or more, and timeout is {experiment.timeout}")
     if len({cell.arm.start for cell in experiment.cells}) > 1:
         warned.append("arms differ in start: that makes a difference to page load times by itself")
     for coding in OVER_TLS:
