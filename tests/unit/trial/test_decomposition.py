@@ -10,6 +10,8 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.browser import BrowserEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Part, Parts
+from lanelab.driver.trial.packets.quic_session import Session
+from lanelab.driver.trial.packets.quic_timeline import QuicStream
 from lanelab.driver.trial.packets.timeline import Packet, Stream
 from lanelab.driver.trial.parts.decompose import Loaded, decompose, lags
 from lanelab.driver.trial.parts.exchanges import Exchange
@@ -306,3 +308,27 @@ def test_a_loss_is_known_by_the_round_trip_of_its_own_connection() -> None:
     assert details == ["port 40000: a lost packet was sent again after duplicate acknowledgements"]
     wrong = [each.detail for each in beside_a_near_host(EQUALLY_FAR).stretches if each.part is Part.RECOVERY]
     assert wrong == ["port 40000: retransmission time-out: a packet came 212 ms late"]
+
+
+def beside_quic(unread: int, **settings: str) -> Loaded:
+    """A load with a connection of QUIC, of which so many datagrams do not tell what they carry."""
+    stream = Stream((CLIENT, 50_000), (SERVER, 443))
+    for number, up in enumerate((True, False)):
+        at_ns = EPOCH + number * 100 * MS
+        stream.packets.append(Packet(number, at_ns, up, 1292, 0, 0, 0, 0, 0, 0, None, None, False))
+    loaded = load(PAGE)
+    timeline = replace(loaded.timeline, quic=[QuicStream(stream, Session({}), [], unread)])
+    link = Link.parse({"rtt": "100ms", "rate": "10mbit", **settings})
+    return replace(loaded, timeline=timeline, link=link)
+
+
+@pytest.mark.parametrize("settings", [{"loss": "1%"}, {"loss_down": "ge(p=1%, r=10%)"}, {"loss_up": "1%"}])
+def test_losses_by_quic_that_the_capture_cannot_show_give_no_parts(settings: dict[str, str]) -> None:
+    """Else the time for which a load waited for lost packets would be slow start."""
+    decomposed = decompose(beside_quic(3, **settings))
+    assert decomposed.parts.stretches == ()
+    assert decomposed.parts.absent is not None
+    assert "what 3 packets of QUIC carried" in decomposed.parts.absent
+    assert decomposed.measures == {}
+    assert decompose(beside_quic(0, **settings)).parts.absent is None
+    assert decompose(beside_quic(3)).parts.absent is None, "nothing is lost there on purpose"

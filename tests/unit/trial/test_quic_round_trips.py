@@ -220,6 +220,13 @@ def test_of_a_cut_datagram_the_whole_length_counts(snaplen: int) -> None:
     assert all(payload == (length if length > LONGEST_ACKNOWLEDGEMENT else 0) for length, payload in sizes)
 
 
+def test_datagrams_that_do_not_tell_what_they_carry_are_counted() -> None:
+    """Of a connection whose server sent eight long ones behind the handshake."""
+    assert [each.unread for each in captured().quic] == [0]
+    for client in (captured(snaplen=USUAL), captured(snaplen=SHORTEST), captured(keys="")):
+        assert [each.unread >= 8 for each in client.quic] == [True]
+
+
 def connection(said_ms: Sequence[int], *, goes_on: bool) -> QuicStream:
     """One whose server answers after 340 ms with what cannot be read. `goes_on`: its client's next packet is
     acknowledged 40 ms later."""

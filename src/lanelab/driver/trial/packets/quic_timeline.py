@@ -55,6 +55,7 @@ class QuicStream:
     stream: Stream
     session: Session
     packets: list[QuicPacket] = field(default_factory=list)
+    unread: int = 0  # datagrams to the client that are long enough for data, and do not tell what they carry
 
     def take(self, seen: Seen, payload: bytes, length: int, ip_id: int) -> None:
         """Take one datagram; `payload` is what was captured of its `length` bytes."""
@@ -62,6 +63,7 @@ class QuicStream:
         packets = [_packet(seen, each) for each in opened]
         self.packets += packets
         carried = _carried(opened, packets, length)
+        self.unread += carried > 0 and not seen.up and not _is_read(opened)
         self.stream.packets.append(Packet(*seen, 0, 0, carried, 0, 0, ip_id, None, None, sacks=False))
 
     @property
@@ -86,10 +88,14 @@ def _packet(seen: Seen, opened: Opened) -> QuicPacket:
     return QuicPacket(*seen, opened.kind, opened.number, ranges, pieces, held)
 
 
-def _carried(opened: Iterable[Opened], packets: Iterable[QuicPacket], length: int) -> int:
+def _is_read(opened: Sequence[Opened]) -> bool:
+    """Return whether all packets of a datagram that may be of requests and answers could be opened."""
+    return all(each.is_open for each in opened if each.kind in (Kind.ZERO_RTT, ONE_RTT))
+
+
+def _carried(opened: Sequence[Opened], packets: Iterable[QuicPacket], length: int) -> int:
     """Return how many bytes of requests and answers a datagram has, as far as is known."""
-    of_application = [each for each in opened if each.kind in (Kind.ZERO_RTT, ONE_RTT)]
-    if all(each.is_open for each in of_application):
+    if _is_read(opened):
         return sum(piece.length for packet in packets for piece in packet.pieces if piece.of_request)
     return length if length > LONGEST_ACKNOWLEDGEMENT else 0
 

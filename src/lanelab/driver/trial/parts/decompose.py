@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.dead_addresses import is_dead
 from lanelab.driver.link import HEADER, Link
@@ -146,9 +147,9 @@ def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
     if isinstance(whole, str):
         return _absent(whole)
     loaded, in_vain = _without_dead(loaded, zero, whole[1])
-    streams = loaded.timeline.connections
-    if not streams:
-        return _absent("the capture has no connection")
+    streams, untold = loaded.timeline.connections, _untold(loaded)
+    if untold:
+        return _absent(untold)
     server, gateway = loaded.evidence.server, loaded.evidence.gateway
     exchanges = exchanges_of(loaded.requests, zero, streams, server.requests if server else (), gateway)
     apart, most = clocks_apart(exchanges), tolerance_ms(browser.times.plt_ms)
@@ -159,6 +160,19 @@ def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
     pieces = divide(whole, [*_claims(loaded, exchanges), *in_vain], RANK[Part.IDLE], SHORTEST)
     parts = Parts(tuple(_stretch(piece, zero) for piece in pieces), None)
     return Decomposed(parts, {**_sums(parts), **lags(exchanges, one_at_a_time=one_at_a_time)})
+
+
+def _untold(loaded: Loaded) -> str:
+    """Return why the capture does not tell what connections waited for; "": it does. Where packets are lost on purpose,
+    or others fill the queue, a load by QUIC waits for them, and only what its packets carry shows that."""
+    if not loaded.timeline.connections:
+        return "the capture has no connection"
+    link = loaded.link
+    loses = link.down.mean_loss or link.up.mean_loss or link.cross or link.moves
+    unread = sum(each.unread for each in loaded.timeline.quic)
+    if unread and loses:
+        return f"the capture does not show what {counted(unread, 'packet')} of QUIC carried, so nobody knows of losses"
+    return ""
 
 
 def _without_dead(loaded: Loaded, zero: int, end: int) -> tuple[Loaded, list[Claim]]:
