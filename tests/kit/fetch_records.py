@@ -179,3 +179,11 @@ def much_too_quick(made: Fetched) -> None:
     for each in made.told.requests:
         each |= {key: each[key] / 10 for key in ("queued_ms", "sent_ms", "first_byte_ms", "last_byte_ms")}
     made.report |= {key: made.report[key] / 10 for key in ("began_ms", "ended_ms")}
+
+
+def out_of_time(made: Fetched, asked: int) -> None:
+    """The last of so many objects was on its way when the time was over, and no other had been asked for."""
+    del made.objects[asked:], made.told.requests[asked:], made.told.served[asked:]
+    made.objects[-1] |= {"sha256": None, "ended_ms": None, "body_bytes": 100, "error": "context deadline exceeded"}
+    made.told.requests[-1] |= {"last_byte_ms": None, "response_body_bytes": 100, "cancelled": True}
+    made.report |= {"in_time": False, "ended_ms": made.report["began_ms"] + 5000}

@@ -8,9 +8,9 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.fetch import FetchEvidence
-from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.reasons import Reason, timed_out
 from lanelab.driver.trial.fetch.bound import fetch_bound
-from tests.kit.fetch_records import Fetched, begin_quic, datagram, in_series, much_too_quick, warm
+from tests.kit.fetch_records import Fetched, begin_quic, datagram, in_series, much_too_quick, out_of_time, warm
 from tests.kit.records import connection as over_tcp
 
 H2 = Arm.parse("h2", {"server": "caddy", "protocol": "h2", "tls": "1.3"})
@@ -134,6 +134,13 @@ def test_what_comes_after_the_end_by_quic_need_be_no_data() -> None:
     made = cold()
     made.timeline.datagrams.append(datagram(made.report["ended_ms"] + 200, 40_001, up=False, length=1400))
     assert made.judged() == []
+
+
+@pytest.mark.parametrize(("sound", "asked"), [(cold, 3), (cold, 1), (kept, 5), (kept, 2)])
+def test_a_fetch_whose_time_was_over_is_a_time_out_and_nothing_else(sound: Callable[[], Fetched], asked: int) -> None:
+    made = sound()
+    out_of_time(made, asked)
+    assert timed_out([each.reason for each in made.judged()]), made.judged()
 
 
 BEFORE = 40_050  # the port of a connection of the fetch before

@@ -7,13 +7,24 @@ from typing import Any
 import pytest
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.reasons import Failure, Reason, timed_out
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.fetch.bound import fetch_bound
 from lanelab.driver.trial.fetch.judges import judge
 from lanelab.driver.trial.fetch.requests import measures_of
 from lanelab.driver.trial.fetch.settings import FetchSettings
-from tests.kit.fetch_records import HTML, LOGO, STYLE, Fetched, exchange, fetched, in_series, much_too_quick, warm
+from tests.kit.fetch_records import (
+    HTML,
+    LOGO,
+    STYLE,
+    Fetched,
+    exchange,
+    fetched,
+    in_series,
+    much_too_quick,
+    out_of_time,
+    warm,
+)
 from tests.kit.records import SITE
 
 HTTP = Arm.parse("http", {})
@@ -249,6 +260,17 @@ def test_the_numbers_are_those_of_report_and_log() -> None:
     assert (measures["objects"], measures["object_bytes"], measures["object_connections"]) == (3, 6200, 1)
     wires = made.told.requests
     assert measures["object_wait_ms"] == pytest.approx(sorted(w["first_byte_ms"] - w["sent_ms"] for w in wires)[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [("http", 3), ("http", 2), ("https", 2), ("h2", 3), ("spdy", 1), ("closing", 2), ("warm", 5), ("warm", 2)],
+)
+def test_a_fetch_whose_time_was_over_is_a_time_out_and_nothing_else(name: str, asked: int) -> None:
+    """Else it would be tried again until it is quick. So is one whose time was over while it warmed connections."""
+    made = SOUND[name]()
+    out_of_time(made, asked)
+    assert timed_out([each.reason for each in made.judged()]), made.judged()
 
 
 def test_a_fetch_that_came_to_no_end_has_no_numbers() -> None:
