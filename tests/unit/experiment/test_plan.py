@@ -86,6 +86,15 @@ def test_losses_make_a_load_longer_and_fewer_connections_more_so() -> None:
     )
 
 
+def test_bbr_is_not_slowed_down_by_losses_and_http3_has_none() -> None:
+    link = {"rtt": "100ms", "rate": "10mbit", "congestion_control_server": "bbr"}
+    clean, lossy = Link.parse(link), Link.parse({**link, "loss": "1%"})
+    h2 = Arm.parse("a", {"protocol": "h2", "tls": "1.3"})
+    h3 = Arm.parse("b", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
+    assert expected_plt(LOADS["dummy"], lossy, h2) == expected_plt(LOADS["dummy"], clean, h2)
+    assert expected_plt(LOADS["dummy"], lossy, h3) > expected_plt(LOADS["dummy"], clean, h3) + 3
+
+
 def fetched(loss: str, at_once: int, **arm: object) -> float:
     link = Link.parse({"rtt": "100ms", "rate": "10mbit", "loss": loss})
     return expected_fetch(LOADS["dummy"], link, Arm.parse("a", arm), FetchSettings(("*",), at_once, warm=False))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.third_parties import GIVES_UP_AFTER
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.blocks import beds_used
@@ -166,7 +167,7 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
     growth = math.log2(1 + load.bytes / (flows * link.server.initial_window * SEGMENT)) if flows else 0.0
     carried = (load.bytes + HEADERS * load.objects) * FRAME / SEGMENT
     transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
-    recovered = lossy_transfer_s(load.bytes, link, flows or parallel)
+    recovered = lossy_transfer_s(load.bytes, link, arm, flows or parallel)
     return BROWSER_S + (connect + 1) * rtt + max((waves + growth) * rtt, transfer, recovered)
 
 
@@ -181,7 +182,7 @@ def expected_fetch(load: SiteLoad, link: Link, arm: Arm, settings: FetchSettings
     carried = (load.bytes + HEADERS * load.objects) * FRAME / SEGMENT
     transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
     connections = load.hosts * (1 if arm.multiplexed else arm.connections_per_host)
-    recovered = lossy_transfer_s(load.bytes, link, min(settings.at_once, connections))
+    recovered = lossy_transfer_s(load.bytes, link, arm, min(settings.at_once, connections))
     return (opened * connect + turns) * rtt + max(growth * rtt + transfer, recovered)
 
 
@@ -191,12 +192,13 @@ def held_up_s(arm: Arm) -> float:
     return max([*waits, GIVES_UP_AFTER.seconds if arm.unreachable else 0.0])
 
 
-def lossy_transfer_s(size: int, link: Link, flows: int) -> float:
+def lossy_transfer_s(size: int, link: Link, arm: Arm, flows: int) -> float:
     """Return how long so many bytes take, divided over so many connections, where packets on their way down are lost:
     by the model of Padhye, Firoiu, Towsley and Kurose (PFTK), for Reno and long transfers. CUBIC and short pages are
-    faster."""
+    faster. BBR goes by what arrives and not by what is lost, but no server here has it for HTTP/3."""
     lost = link.down.loss.mean_loss
-    if not lost or not size:
+    heedless = link.server.congestion_control == "bbr" and arm.protocol != H3
+    if not lost or not size or heedless:
         return 0.0
     rtt = max(link.rtt.seconds, LEAST_RTT_S)
     timeout_s = max(rtt + RTO_S, 2 * rtt)
