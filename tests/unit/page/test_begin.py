@@ -40,7 +40,7 @@ def test_nothing_is_begun_while_a_bed_is_used(owner: Visitor, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("trials", "seed", "words"),
-    [("0", "", f"{TRIALS}: 0 cannot be used. Write a whole number from 1 to"),
+    [("0", "", f"{TRIALS}: &#39;0&#39; cannot be used. Write a whole number from 1 to"),
      ("x", "", f"{TRIALS}: &#39;x&#39; cannot"),
      ("1e3", "", TRIALS), ("9" * 99, "", TRIALS), ("", "-1", SEED), ("", "4294967296", SEED),
      ("--out=/etc", "", TRIALS), ("", "٣", SEED)],

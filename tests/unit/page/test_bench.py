@@ -136,6 +136,7 @@ def test_what_cannot_be_is_refused_in_the_words_of_experiments(
     ("fields", "words"),
     [({"rtt": ["20ms"]}, "Umlaufzeit: &#x27;20ms&#x27; ist keine Zahl. Schreib es in ms"),
      ({"rounds": ["31"]}, "Runden: &#x27;31&#x27; geht hier nicht. Schreib eine ganze Zahl von 1 bis 30"),
+     ({"rounds": ["000000001999"]}, "Runden: &#x27;000000001999&#x27; geht hier nicht"),
      ({"arm": ["x"]}, "Arm: einen Arm &#x27;x&#x27; gibt es nicht. Nimm einen aus der Liste"),
      ({"loss": ["200"]}, 'Verlust: <span lang="en">')],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.page.bench import Bench, Sentence
 from lanelab.driver.page.bench_chart import chart, ms, summary_words
 from lanelab.driver.page.bench_numbers import DIALS, NAME, Curve, Dot, Measured, Results, curves
-from lanelab.driver.page.choices import Choice, ForAll, accept_field, arm_field, checked, refusal, site_field
+from lanelab.driver.page.choices import Choice, ForAll, accept_field, arm_field, as_whole, checked, refusal, site_field
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.errors import TELL, detail, error_words, note
 from lanelab.driver.page.language import number_words, say, text
@@ -92,10 +92,7 @@ class Setup:
     @property
     def more(self) -> int:
         """Return how many rounds are to be measured."""
-        if not (self.rounds.isascii() and self.rounds.isdecimal() and 1 <= int(self.rounds[:9]) <= MOST_ROUNDS):
-            remedy = say("Write a whole number from {least} to {most}", least=1, most=MOST_ROUNDS)
-            raise ForAll(say("{value!r} cannot be used", value=self.rounds), remedy, key=say("Rounds"))
-        return int(self.rounds)
+        return as_whole(self.rounds, say("Rounds"), 1, MOST_ROUNDS)
 
 
 def bench_page(

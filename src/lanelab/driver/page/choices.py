@@ -94,6 +94,14 @@ class Choice:
         return named
 
 
+def as_whole(text: str, name: str, least: int, most: int) -> int:
+    """Return the whole number that was typed into the field of this name. Raises InputError."""
+    if text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and least <= int(text) <= most:
+        return int(text)
+    remedy = say("Write a whole number from {least} to {most}", least=least, most=most)
+    raise ForAll(say("{value!r} cannot be used", value=text), remedy, key=name)
+
+
 def checked(text: str) -> Experiment:
     """Return the experiment of that file. Raises InputError, which names the setting alone: nobody wrote the file. It
     is for all where it is of the form, and of no file of the server that a setting leads to."""

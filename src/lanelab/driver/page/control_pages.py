@@ -18,7 +18,7 @@ from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.page.begin_view import SEED, TRIALS, Wish, begin_page, waiting_page
-from lanelab.driver.page.choices import ForAll
+from lanelab.driver.page.choices import as_whole
 from lanelab.driver.page.documents import message
 from lanelab.driver.page.errors import error_words
 from lanelab.driver.page.experiments import description_of, experiments
@@ -102,14 +102,7 @@ def _begin(pages: Pages, form: Form) -> Response:
 
 
 def _whole(text: str, name: str, least: int, most: int) -> int | None:
-    if not text:
-        return None
-    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(most))
-    value = int(text) if is_number else text
-    if isinstance(value, int) and least <= value <= most:
-        return value
-    remedy = say("Write a whole number from {least} to {most}", least=least, most=most)
-    raise ForAll(say("{value!r} cannot be used", value=value), remedy, key=name)
+    return as_whole(text, name, least, most) if text else None
 
 
 def _status(error: LanelabError) -> int:
