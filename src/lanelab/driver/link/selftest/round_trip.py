@@ -17,20 +17,12 @@ MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
 
 
 def judge(link: Link, pinged: Pinged, traits: Traits) -> list[Result]:
-    target = link.rtt.milliseconds
     if len(pinged.ways_ms) < 2:
-        return [failed("rtt", "ms", target, f"of {pinged.sent} packets {len(pinged.ways_ms)} came back")]
-    ups, downs = [way[0] for way in pinged.ways_ms], [way[1] for way in pinged.ways_ms]
-    slack = traits.tolerance
-    tolerance = slack * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
-    results = [
-        _time("rtt", link, (link.down, link.up), pinged.round_trips_ms, tolerance),
-        _deviation(link, pinged.round_trips_ms, slack),
-    ]
+        return [_lost("rtt", link, pinged)]
+    results = [_round_trip("rtt", link, pinged, traits), _deviation(link, pinged.round_trips_ms, traits.tolerance)]
     if traits.same_clock:
-        tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * target / 2)
-        results.append(_time("delay down", link, (link.down,), downs, tolerance))
-        results.append(_time("delay up", link, (link.up,), ups, tolerance))
+        results.append(_one_way("delay down", link, link.down, [down for _, down in pinged.ways_ms]))
+        results.append(_one_way("delay up", link, link.up, [up for up, _ in pinged.ways_ms]))
     else:
         why = "the nodes' clocks differ: one way cannot be told from the other"
         results += [
@@ -42,16 +34,28 @@ def judge(link: Link, pinged: Pinged, traits: Traits) -> list[Result]:
 
 def judge_distance(link: Link, pinged: Pinged, traits: Traits) -> list[Result]:
     """Judge the way to hosts at another distance; `link` is the link to these."""
-    name, target = f"rtt at {link.rtt}", link.rtt.milliseconds
+    name = f"rtt at {link.rtt}"
     if len(pinged.ways_ms) < 2:
-        return [failed(name, "ms", target, f"of {pinged.sent} packets {len(pinged.ways_ms)} came back")]
-    tolerance = traits.tolerance * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
-    results = [_time(name, link, (link.down, link.up), pinged.round_trips_ms, tolerance)]
+        return [_lost(name, link, pinged)]
+    results = [_round_trip(name, link, pinged, traits)]
     if traits.same_clock:
-        tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * target / 2)
-        downs = [way[1] for way in pinged.ways_ms]
-        results.append(_time(f"delay down at {link.rtt}", link, (link.down,), downs, tolerance))
+        downs = [down for _, down in pinged.ways_ms]
+        results.append(_one_way(f"delay down at {link.rtt}", link, link.down, downs))
     return results
+
+
+def _lost(name: str, link: Link, pinged: Pinged) -> Result:
+    return failed(name, "ms", link.rtt.milliseconds, f"of {pinged.sent} packets {len(pinged.ways_ms)} came back")
+
+
+def _round_trip(name: str, link: Link, pinged: Pinged, traits: Traits) -> Result:
+    tolerance = traits.tolerance * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * link.rtt.milliseconds)
+    return _time(name, link, (link.down, link.up), pinged.round_trips_ms, tolerance)
+
+
+def _one_way(name: str, link: Link, way: Direction, times_ms: Sequence[float]) -> Result:
+    tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * link.rtt.milliseconds / 2)
+    return _time(name, link, (way,), times_ms, tolerance)
 
 
 def _time(name: str, link: Link, ways: Sequence[Direction], times_ms: Sequence[float], tolerance: float) -> Result:
