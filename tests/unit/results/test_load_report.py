@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from lanelab.analysis.results import conditions, export
 from lanelab.analysis.results.charts import chart
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.verdict import Verdict
-from lanelab.analysis.results.courses import broken_at, drawing_of, segments, table_of, usual_courses
+from lanelab.analysis.results.courses import broken_at, drawing_of, table_of, usual_courses
 from lanelab.analysis.results.drawing import Drawing
 from lanelab.analysis.results.explain.run import cautions
 from lanelab.analysis.results.load_reports import reported, threshold_sentences
@@ -63,7 +64,7 @@ def test_where_each_arm_breaks_the_limit_is_drawn(folder: Path) -> None:
 
 def test_a_span_without_points_breaks_the_line(folder: Path) -> None:
     http = drawn(folder, 1).panels[0].series[0]
-    before, after = segments(http.points)
+    before, after = (list(group) for _, group in groupby(http.points, key=lambda point: point.segment))
 
     assert before[-1].x is not None
     assert before[-1].x < 600

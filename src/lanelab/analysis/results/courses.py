@@ -3,7 +3,7 @@
 import itertools
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lanelab.analysis.results import axes
@@ -135,12 +135,6 @@ def _published(figure: Figure, colours: Mapping[str, int], kind: SeriesKind, *, 
     )  # fmt: skip
     left_out = len(figure.published) - len(points)
     return PublishedFigure(points, figure.published_axis, figure.published_source, left_out)
-
-
-def segments(points: Sequence[Point]) -> Iterator[list[Point]]:
-    """Yield points between which there is no gap."""
-    for _, group in itertools.groupby(points, key=lambda point: point.segment):
-        yield list(group)
 
 
 def broken_at(points: Sequence[Point], limit: float) -> float | None:

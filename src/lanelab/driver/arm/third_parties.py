@@ -36,7 +36,6 @@ GIVES_UP_AFTER = Duration.parse("131s")
 PATIENCE_WITH_THE_DEAD = Duration.parse("150s")  # what a trial needs for that, and for the rest of its page
 Delays: TypeAlias = Pairs[Duration] | Literal["recorded"]
 _LONGEST_DELAY = Duration.parse("60s")
-_HOW = "Write a host or an address, `*` in it for anything"
 Value = TypeVar("Value")
 
 

@@ -19,8 +19,6 @@ from lanelab.analysis.statistics.paired import LEAST_SO_FAR, OPEN
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.evidence.parts import Part
 
-OPENING = (Part.DNS, Part.CONNECT, Part.TLS)
-
 
 class DifferenceJson(Names):
     """The second arm against the first, on one site and link."""

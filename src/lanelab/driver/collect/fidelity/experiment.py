@@ -13,7 +13,6 @@ from lanelab.driver.site.site import PAGE_MARK
 
 PROTOCOLS = ("http/1.1", "h2", "h3", "spdy/3.1")
 ANY = 1_000_000
-MOST_LOADS = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Literal
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind
-from lanelab.driver.base.units import NS_PER_S, Duration, Rate
+from lanelab.driver.base.units import Duration, Rate
 from lanelab.driver.link.kinds import MAX_RATE, MIN_RATE
 
 What = Literal["rate", "delay"]
@@ -183,4 +183,3 @@ _SCHEMA: JsonObject = {"type": "string"}
 _WRITTEN = "a CSV file, a file of Mahimahi's, or a name of `lanelab link trace list`"
 RATE_TRACE = Kind("FILE", _WRITTEN, lambda value, key: _parse("rate", value, key), _SCHEMA)
 DELAY_TRACE = Kind("FILE", _WRITTEN, lambda value, key: _parse("delay", value, key), _SCHEMA)
-SECOND_US = NS_PER_S // 1000

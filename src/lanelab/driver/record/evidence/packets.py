@@ -151,18 +151,6 @@ class PacketSummary(Coded):
         return sum(each.used for each in self.by_connection) + sum(each.complete for each in self.quic)
 
     @property
-    def data_packets_up(self) -> int:
-        return sum(each.data_packets_up for each in self.by_connection)
-
-    @property
-    def data_packets_down(self) -> int:
-        return sum(each.data_packets_down for each in self.by_connection)
-
-    @property
-    def tls_handshakes(self) -> int:
-        return sum(each.tls for each in self.by_connection)
-
-    @property
     def retransmissions_down(self) -> int:
         return sum(each.retransmissions_down for each in self.by_connection)
 

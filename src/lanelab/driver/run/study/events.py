@@ -76,6 +76,3 @@ class FigureFailed(Event):
     @property
     def words(self) -> str:
         return f"figure {self.figure} could not be run: {self.why}"
-
-
-EVENTS: tuple[type[Event], ...] = (StudyBegun, FigureBegun, FigureEnded, FigureFailed)

@@ -33,8 +33,6 @@ class Generation:
     preview_images: int | None  # so many images of a page may get a preview
     preview_from_bytes: int  # images of this size or more
     preview_up_to_bytes: int = 1024 * 1024
-    image_limit_percent: int = 100  # a rewritten image is kept if it is smaller than this part of the old one
-    resize_limit_percent: int = 100  # an image is resized if its area drops below this part
     url_bytes: int = 2083  # the longest address: what Internet Explorer could
     url_segment_bytes: int = 1024  # between two slashes
     url_slack_bytes: int = 100  # left for what other filters add

@@ -47,7 +47,6 @@ FILTERS = {
     "remove_quotes": "quotes around attributes go where they are not needed",
 }
 
-IMAGES_2012 = ("inline_images", "recompress_jpeg", "recompress_png", "resize_images")
 # What both generations understand as several.
 ALIASES = {
     "extend_cache": ("extend_cache_css", "extend_cache_images", "extend_cache_scripts"),
