@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import PROSE
-from lanelab.driver.base.settings.schemas import Schema, one_or_many, properties, reference, with_definitions
+from lanelab.driver.base.settings.schemas import Schema, object_of, one_or_many, properties, reference, with_definitions
 from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.experiment.keys import CLAIM_CHANGE, CLAIM_VALUE
 from lanelab.driver.lab.description import LAB, PREDICTION
@@ -43,22 +43,22 @@ def _site() -> Schema:
         "oneOf": [{"required": [maker]} for maker in MAKERS],
         "dependencies": needs,
         "definitions": {
-            "object": _object(OBJECT),
-            "fetch": _object(FETCH, packages),
-            "package": _object(PACKAGE),
+            "object": object_of(OBJECT),
+            "fetch": object_of(FETCH, packages),
+            "package": object_of(PACKAGE),
         },
         "$defs": types.definitions,
     }
 
 
 def _recipe() -> Schema:
-    group: Schema = {**_object(GROUP), "oneOf": [{"required": [name]} for name in SIZED_BY]}
+    group: Schema = {**object_of(GROUP), "oneOf": [{"required": [name]} for name in SIZED_BY]}
     pages: Schema = {"type": "object", "minProperties": 2, "additionalProperties": reference("page")}
     shapes: dict[str, Schema] = {"page": reference("page"), "pages": pages, "objects": _list(reference("group"))}
     whole: Schema = {
         **_whole("lanelab recipe", RECIPE, shapes),
         "oneOf": [{"required": ["page"]}, {"required": ["pages"]}],
-        "definitions": {"page": {**_object(PAGE_TABLE), "required": ["size"]}, "group": group},
+        "definitions": {"page": {**object_of(PAGE_TABLE), "required": ["size"]}, "group": group},
     }
     return with_definitions(whole, {"text": PROSE.schema})
 
@@ -78,7 +78,7 @@ def _lab() -> Schema:
         "predictions": {"type": "object", "additionalProperties": reference("prediction")},
         "numbers": {"type": "object", "additionalProperties": names},
     }
-    return {**_whole("lanelab lab", LAB, whole), "definitions": {"prediction": _object(PREDICTION, shapes)}}
+    return {**_whole("lanelab lab", LAB, whole), "definitions": {"prediction": object_of(PREDICTION, shapes)}}
 
 
 def _of_claim(table: Table) -> Schema:
@@ -88,16 +88,7 @@ def _of_claim(table: Table) -> Schema:
 
 
 def _whole(title: str, table: Table, shapes: Mapping[str, Schema]) -> dict[str, Json]:
-    return {"$schema": DRAFT, "title": title, **_object(table, shapes)}
-
-
-def _object(table: Table, shapes: Mapping[str, Schema] | None = None) -> dict[str, Json]:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": properties(table, shapes),
-        "required": [setting.name for setting in table.settings if setting.required],
-    }
+    return {"$schema": DRAFT, "title": title, **object_of(table, shapes)}
 
 
 def _list(one: Schema) -> Schema:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import click
 
 from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.bed import registry
 from lanelab.driver.cli.completed import FILE as COMPLETION_TABLE
 from lanelab.driver.cli.main import lanelab
@@ -48,13 +49,7 @@ def page_text(now: str) -> str:
         "shared options": _options_table(list(shared.values())),
         "commands": "\n\n".join(_section(path, command, set(shared)) for path, command in commands.items()),
     }
-    for name, text in parts.items():
-        before, opening, rest = now.partition(f"<!-- {name} -->\n")
-        _, closing, after = rest.partition(f"<!-- /{name} -->")
-        if not closing:
-            raise ValueError(f"{PAGE} has no place for {name}: write <!-- {name} --> and <!-- /{name} -->")
-        now = f"{before}{opening}{text}\n{closing}{after}"
-    return now
+    return with_tables(now, parts)
 
 
 def _section(path: str, command: click.Command, shared: set[_Words]) -> str:

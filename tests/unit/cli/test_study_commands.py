@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.study.runs import find_study_run, list_all_runs
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.experiment.shipped import EXPERIMENTS, studies
 from lanelab.driver.run.study.read import read_study_folder
@@ -97,8 +98,7 @@ def test_the_skeleton_overwrites_nothing(tmp_path: Path) -> None:
 
 def test_the_schema_and_the_reference_follow_the_tables() -> None:
     assert SCHEMA_FILE.read_text() == schema_text(), AGAIN
-    for name, table in reference_tables().items():
-        assert f"<!-- {name} -->\n{table}\n<!-- /{name} -->" in REFERENCE.read_text(), AGAIN
+    assert with_tables(REFERENCE.read_text(), reference_tables()) == REFERENCE.read_text(), AGAIN
 
 
 def test_editors_take_what_is_read_and_refuse_what_is_not(tmp_path: Path) -> None:

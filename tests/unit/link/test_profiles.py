@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.link import SETTINGS, Link
 from lanelab.driver.link.profiles import PROFILES, Profile, profiles_table, resolve
 
@@ -74,14 +75,6 @@ def test_the_reference_shows_the_table() -> None:
     assert profiles_table() in REFERENCE.read_text(), "python tests/unit/link/test_profiles.py writes it again"
 
 
-def write_reference() -> None:
-    text = REFERENCE.read_text()
-    for name, table in (("settings", SETTINGS.markdown()), ("profiles", profiles_table())):
-        before, _, rest = text.partition(f"<!-- {name} -->\n")
-        _, _, after = rest.partition(f"<!-- /{name} -->")
-        text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
-    REFERENCE.write_text(text)
-
-
 if __name__ == "__main__":
-    write_reference()
+    tables = {"settings": SETTINGS.markdown(), "profiles": profiles_table()}
+    REFERENCE.write_text(with_tables(REFERENCE.read_text(), tables))

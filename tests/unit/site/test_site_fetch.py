@@ -13,6 +13,7 @@ import yaml
 
 from lanelab.driver.base.errors import BuildError, InputError
 from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.site.fetch import make
 from lanelab.driver.site.fetch.files import files_of
 from lanelab.driver.site.fetch.mime import mime_of
@@ -239,9 +240,8 @@ def test_sites_to_fetch_are_whole(name: str) -> None:
 
 def test_the_reference_has_the_tables() -> None:
     """PYTHONPATH=. python tests/unit/site/test_site_fetch.py writes them again."""
-    text = REFERENCE.read_text()
-    for name, table in TABLES.items():
-        assert f"<!-- {name} -->\n{table}\n<!-- /{name} -->" in text, test_the_reference_has_the_tables.__doc__
+    again = test_the_reference_has_the_tables.__doc__
+    assert with_tables(REFERENCE.read_text(), TABLES) == REFERENCE.read_text(), again
 
 
 REFERENCE = PROJECT / "docs/reference/generate.md"
@@ -249,6 +249,4 @@ TABLES = {"fetch": FETCH.markdown(), "package": PACKAGE.markdown()}
 
 
 if __name__ == "__main__":
-    from tests.kit.reference_tables import write_tables
-
-    write_tables(REFERENCE, TABLES)
+    REFERENCE.write_text(with_tables(REFERENCE.read_text(), TABLES))

@@ -13,6 +13,7 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.devices import DEVICES, Device, devices_table
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Slowdown
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
@@ -24,7 +25,6 @@ from lanelab.driver.trial.tolerances import Tolerances
 from tests.kit.records import LINK, SITE, browser, record
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "devices.md"
-MARK, END = "<!-- devices -->\n", "\n<!-- /devices -->"
 PHONE = Arm.parse("phone", {"device": "moto-g-power"})
 PHONE_VIEW = {"width": 412, "pixel_ratio": 1.75, "touch_points": 5}
 FOUR_TIMES = {
@@ -131,15 +131,12 @@ def test_the_factor_is_of_the_fastest_runs_and_that_of_processor_time_of_the_usu
 
 def test_the_reference_has_the_table() -> None:
     """PYTHONPATH=. build/env/bin/python tests/unit/trial/test_devices.py writes it again."""
-    assert f"{MARK}{devices_table()}{END}" in REFERENCE.read_text()
+    assert as_it_should_be() == REFERENCE.read_text()
 
 
-def write_reference() -> None:
-    before, _, rest = REFERENCE.read_text().partition(MARK)
-    REFERENCE.write_text(
-        f"{before}{MARK}{devices_table()}{END}{rest.partition(END)[2] or rest.partition(END.strip())[2]}"
-    )
+def as_it_should_be() -> str:
+    return with_tables(REFERENCE.read_text(), {"devices": devices_table()})
 
 
 if __name__ == "__main__":
-    write_reference()
+    REFERENCE.write_text(as_it_should_be())

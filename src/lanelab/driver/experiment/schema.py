@@ -13,7 +13,15 @@ from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
-from lanelab.driver.base.settings.schemas import Schema, one_or_many, properties, reference, shown, with_definitions
+from lanelab.driver.base.settings.schemas import (
+    Schema,
+    one_or_many,
+    properties,
+    reference,
+    shown,
+    with_definitions,
+    with_tables,
+)
 from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.experiment.claim import LINES
 from lanelab.driver.experiment.dimensions import DIMENSIONS
@@ -273,12 +281,7 @@ def reference_tables() -> dict[Path, dict[str, str]]:
 def _write() -> None:
     SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
     for page, tables in reference_tables().items():
-        text = page.read_text(encoding="utf-8")
-        for name, table in tables.items():
-            before, _, rest = text.partition(f"<!-- {name} -->\n")
-            _, _, after = rest.partition(f"<!-- /{name} -->")
-            text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
-        page.write_text(text, encoding="utf-8")
+        page.write_text(with_tables(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lanelab.driver.base.coded import JsonObject
+from lanelab.driver.base.coded import Json, JsonObject
 from lanelab.driver.base.settings.editor_values import as_editors_read
 from lanelab.driver.base.settings.setting import Key, Setting, Table
 
@@ -29,6 +29,16 @@ def one_or_many(one: Schema) -> Schema:
 def properties(table: Table, shapes: Mapping[str, Schema] | None = None) -> dict[str, Schema]:
     """Return the schema of each key; `shapes` has those of settings that are not one value of their kind."""
     return {name: {**((shapes or {}).get(name) or key.setting.schema), **shown(key)} for name, key in table.items()}
+
+
+def object_of(table: Table, shapes: Mapping[str, Schema] | None = None) -> dict[str, Json]:
+    """Return the schema of what has these keys, and no others."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties(table, shapes),
+        "required": [setting.name for setting in table.settings if setting.required],
+    }
 
 
 def shown(key: Key) -> Schema:
@@ -95,3 +105,14 @@ def _laid_out(part: object, indent: str) -> str:
     opening, closing = "{}" if isinstance(part, dict) else "[]"
     body = ",\n".join(f"{deeper}{row}" for row in rows)
     return f"{opening}\n{body}\n{indent}{closing}"
+
+
+def with_tables(page: str, tables: Mapping[str, str]) -> str:
+    """Return a page of the reference with each table between the marks that have its name."""
+    for name, table in tables.items():
+        before, begin, rest = page.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition(f"<!-- /{name} -->")
+        if not end:
+            raise ValueError(f"the page has no place for {name}: write <!-- {name} --> and <!-- /{name} -->")
+        page = f"{before}{begin}{table}\n{end}{after}"
+    return page

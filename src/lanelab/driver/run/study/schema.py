@@ -9,9 +9,8 @@ from collections.abc import Mapping
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import PROSE
-from lanelab.driver.base.settings.schemas import Schema, properties, reference, with_definitions
+from lanelab.driver.base.settings.schemas import Schema, object_of, reference, with_definitions, with_tables
 from lanelab.driver.base.settings.schemas import schema_text as text_of
-from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, SECTIONS, STUDY
 
 SCHEMA_FILE = PROJECT / "experiments" / "study.schema.json"
@@ -29,8 +28,8 @@ def schema() -> Schema:
     whole: Schema = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "lanelab study",
-        **_object(STUDY, shapes),
-        "definitions": {"figure": _object(FIGURE), "claim": _object(CLAIM), "difference": _object(DIFFERENCE)},
+        **object_of(STUDY, shapes),
+        "definitions": {"figure": object_of(FIGURE), "claim": object_of(CLAIM), "difference": object_of(DIFFERENCE)},
     }
     return with_definitions(whole, {"text": PROSE.schema})
 
@@ -38,15 +37,6 @@ def schema() -> Schema:
 def _numbered(value: Schema) -> Schema:
     pattern: Schema = {"^[1-9][0-9]{0,3}$": value}
     return {"type": "object", "minProperties": 1, "additionalProperties": False, "patternProperties": pattern}
-
-
-def _object(table: Table, shapes: Mapping[str, Schema] | None = None) -> Schema:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": properties(table, shapes),
-        "required": [setting.name for setting in table.settings if setting.required],
-    }
 
 
 def schema_text() -> str:
@@ -60,11 +50,7 @@ def reference_tables() -> dict[str, str]:
 
 def _write() -> None:
     SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
-    text = REFERENCE.read_text(encoding="utf-8")
-    for name, table in reference_tables().items():
-        before, _, rest = text.partition(f"<!-- {name} -->\n")
-        _, _, after = rest.partition(f"<!-- /{name} -->")
-        text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
+    text = with_tables(REFERENCE.read_text(encoding="utf-8"), reference_tables())
     REFERENCE.write_text(text, encoding="utf-8")
 
 
