@@ -1,6 +1,5 @@
 """lanelab's own programs that an experiment needs: built before any bed is made, and listed in the provenance."""
 
-import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, back_end
 from lanelab.driver.base.programs.building.gateway import gateway_program
 from lanelab.driver.base.programs.building.load_generator import PROGRAM
 from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.run.folder.digests import file_digest
 from lanelab.driver.trial.server_load.generators.spdy_load import NAME as SPDY_LOAD
 from lanelab.driver.trial.server_load.registry import GENERATORS
 
@@ -47,12 +47,12 @@ class Programs:
 
     def facts(self) -> dict[str, dict[str, str]]:
         """Return digests, which tell one build from another."""
-        return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
+        return {name: {"sha256": file_digest(path)} for name, path in self.paths.items()}
 
     def digests(self) -> dict[str, str]:
         """Return what each is built from: the same on every machine that builds it of the same. Where its place does
         not say, its content."""
-        return {name: _built_from(path) or _digest(path) for name, path in self.paths.items()}
+        return {name: _built_from(path) or file_digest(path) for name, path in self.paths.items()}
 
 
 def _built_from(path: Path) -> str:
@@ -121,8 +121,3 @@ def _seconds_to_build(name: str) -> int:
 
 def is_built(name: str) -> bool:
     return _seconds_to_build(name) == 0
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,7 @@
 """What a browser tells of one page load."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TypedDict
 
@@ -79,6 +79,18 @@ class Request(Coded):
     link_preload: bool | None = None  # asked for since a link said so; None: the browser does not tell
     early_links: tuple[str, ...] | None = None  # values of Link in a 103 ahead of it; None: there was none
     by_early_links: bool | None = None  # it was under way since a 103 named it; None: the browser does not tell
+
+
+def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
+    """Note whether another request of this page was on the connection before. (Chromium's own "reused" also means a
+    connection that was opened ahead and never used.)"""
+    seen: set[int] = set()
+    marked = []
+    for request in requests:
+        marked.append(replace(request, reused=request.connection in seen))
+        if request.connection is not None:
+            seen.add(request.connection)
+    return tuple(marked)
 
 
 class RequestData(TypedDict, total=False):

@@ -26,7 +26,7 @@ from lanelab.driver.arm.browsers.chromium.log import (
 )
 from lanelab.driver.arm.browsers.chromium.timings import NOT_APPLICABLE, timings
 from lanelab.driver.base.errors import RecordError
-from lanelab.driver.record.evidence.browser import Headers, Request, WebSocket
+from lanelab.driver.record.evidence.browser import Headers, Request, WebSocket, mark_reused
 
 NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-extension:")
 
@@ -286,18 +286,6 @@ def mark_joined(exchanges: Sequence[Exchange]) -> None:
         answered = each.response is not None and each.ended is not None and each.error is None
         early = answered and _answer(each).get("fromEarlyHints", False)
         each.joined = answered and not early and each.connection is None and each.key in carried
-
-
-def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
-    """Note whether another request of this page was on the connection before. (Chromium's own "reused" also means a
-    connection that was opened ahead and never used.)"""
-    seen: set[int] = set()
-    marked = []
-    for request in requests:
-        marked.append(replace(request, reused=request.connection in seen))
-        if request.connection is not None:
-            seen.add(request.connection)
-    return tuple(marked)
 
 
 def describe(exchange: Exchange, start: float, load: float | None) -> Request:

@@ -1,11 +1,10 @@
 """What watch.js noted -> the requests of a page load. Pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NotRequired, TypedDict
 
 from lanelab.driver.base.errors import RecordError
-from lanelab.driver.record.evidence.browser import Headers, Request, Timings, WebSocket
+from lanelab.driver.record.evidence.browser import Headers, Request, Timings, WebSocket, mark_reused
 from lanelab.driver.record.evidence.ends import Ends
 
 NOT_APPLICABLE = -1
@@ -68,7 +67,7 @@ def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ..
         descriptions = [_describe(each, start, load_us, numbers) for each in listed]
     except KeyError as error:
         raise RecordError(f"in the browser's notes, {error.args[0]} is missing", key=str(error.args[0])) from error
-    return _mark_reused(sorted(descriptions, key=lambda each: each.started_ms))
+    return mark_reused(sorted(descriptions, key=lambda each: each.started_ms))
 
 
 def first_us(noted: Iterable[Noted]) -> int | None:
@@ -92,17 +91,6 @@ def document_error(noted: Sequence[Noted]) -> str | None:
     return None
 
 
-def _mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
-    """Note whether another request of this page was on the connection before."""
-    seen: set[int] = set()
-    marked = []
-    for request in requests:
-        marked.append(replace(request, reused=request.connection in seen))
-        if request.connection is not None:
-            seen.add(request.connection)
-    return tuple(marked)
-
-
 def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[Ends, int]) -> Request:
     began = noted.get("asyncOpenTime") or start
     ended = noted.get("responseEndTime") or noted.get("cacheReadEndTime") or None
@@ -118,7 +106,7 @@ def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[End
         mime=noted.get("mime", ""),
         protocol=protocol if noted.get("status") else None,
         connection=None if cached or not remote else _number(numbers, remote, noted.get("local")),
-        reused=False,  # see _mark_reused
+        reused=False,  # see mark_reused
         priority=next((value for name, value in sent if name.lower() == "priority"), ""),
         remote=_address(*remote) if remote else None,
         from_cache=cached,
