@@ -36,7 +36,7 @@ class Here(Node):
         self.spawned: list[Process] = []
 
     def spawn(self, command: Command, stdio: Stdio | None = None, terminal: Terminal | None = None) -> Process:
-        process = start_local(list(command.argv), dict(os.environ), (), stdio or Stdio(), terminal)
+        process = start_local(list(command.argv), dict(os.environ), stdio or Stdio(), terminal)
         self.spawned.append(process)
         return process
 

@@ -53,7 +53,7 @@ def test_tshark_reads_what_was_inside(version: ssl.TLSVersion, tmp_path: Path) -
 def test_packets_are_what_they_were(order: str, snaplen: int, tmp_path: Path, *, nanoseconds: bool) -> None:
     before, after = tmp_path / "a.pcap", tmp_path / "b.pcapng.gz"
     before.write_bytes(plain(order=order, nanoseconds=nanoseconds, snaplen=snaplen))
-    assert embed_keys(before, "# no keys\n", after, comment="a trial") == 11
+    assert embed_keys(before, "# no keys\n", after) == 11
     names = ("frame.time_epoch", "frame.len", "frame.cap_len", "tcp.seq_raw", "tcp.flags", "tcp.len")
     columns = ",".join(f'"{name}","%Cus:{name}"' for name in names)
     shown = ("-o", f"gui.column.format:{columns}", "-P", "-x")  # with every byte
@@ -81,12 +81,12 @@ def blocks(data: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-@given(st.binary(max_size=200), st.text(max_size=50), st.text(max_size=50), st.integers(0, 200))
-def test_blocks_are_sound_whatever_is_in_them(rest: bytes, keys: str, comment: str, cut: int) -> None:
+@given(st.binary(max_size=200), st.text(max_size=50), st.integers(0, 200))
+def test_blocks_are_sound_whatever_is_in_them(rest: bytes, keys: str, cut: int) -> None:
     data = plain()[: 24 + cut] + rest
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "x.gz")
-        count = embed_keys(data, keys, file, comment)
+        count = embed_keys(data, keys, file)
         found = blocks(gzip.decompress(file.read_bytes()))
     kinds = [kind for kind, _ in found]
     assert kinds == [0x0A0D0D0A, *([10] if keys else []), 1, *[6] * count]

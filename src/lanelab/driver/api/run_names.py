@@ -24,14 +24,14 @@ _STEPS = "SELECT value, '' FROM meta WHERE key = 'journey'"  # run_format.JOURNE
 _ABOUT = "SELECT value, (SELECT value FROM meta WHERE key = 'name') FROM meta WHERE key = 'created_utc'"
 
 
-def runs_here(folder: Path = RUNS) -> Names:
-    """Return the runs in a folder, those of a study's figures too, and `latest` where there is one."""
-    return _with_latest({str(run.relative_to(folder)): "" for run in _folders(folder)})
+def runs_here() -> Names:
+    """Return the runs in ./runs, those of a study's figures too, and `latest` where there is one."""
+    return _with_latest({str(run.relative_to(RUNS)): "" for run in _folders()})
 
 
-def studies_run_here(folder: Path = RUNS) -> Names:
-    """Return the runs of studies in a folder, and `latest` where there is one."""
-    return _with_latest({path.parent.name: "" for path in sorted(folder.glob(f"*/{STUDY_RUN_FILE}"))})
+def studies_run_here() -> Names:
+    """Return the runs of studies in ./runs, and `latest` where there is one."""
+    return _with_latest({path.parent.name: "" for path in sorted(RUNS.glob(f"*/{STUDY_RUN_FILE}"))})
 
 
 def trials_of(run: str, begin: str = "") -> Names:
@@ -57,9 +57,9 @@ def _with_latest(runs: Names) -> Names:
     return {LATEST: "the newest", **runs} if runs else {}
 
 
-def _folders(folder: Path) -> Iterator[Path]:
+def _folders() -> Iterator[Path]:
     for depth in ("*", "*/figure-*"):
-        for database in sorted(folder.glob(f"{depth}/{run_format.DATABASE}")):
+        for database in sorted(RUNS.glob(f"{depth}/{run_format.DATABASE}")):
             if not database.parent.name.endswith(run_format.MERGING):
                 yield database.parent
 
@@ -74,13 +74,13 @@ def _read(folder: Path, query: str, *values: object) -> list[tuple[str, str]]:
         return [(str(name), str(words)) for name, words in database.execute(query, values)]
 
 
-def _folder_of(run: str, folder: Path = RUNS) -> Path | None:
+def _folder_of(run: str) -> Path | None:
     """Return the run of a folder, of a name in ./runs or of an experiment's name, or the latest."""
-    for path in (Path(run), folder / run):
+    for path in (Path(run), RUNS / run):
         if (path / run_format.DATABASE).is_file():
             return path
     dated: list[tuple[str, Path]] = []
-    for path in folder.iterdir():
+    for path in RUNS.iterdir():
         with contextlib.suppress(LanelabError):
             dated += [(created, path) for created, name in _read(path, _ABOUT) if run in (LATEST, name)]
     return max(dated)[1] if dated else None

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lanelab.driver.base.errors import NodeError
@@ -42,11 +42,11 @@ def copy_whole(source: Path, target: Path, mode: int | None = None) -> None:
 
 
 def start_local(
-    argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, terminal: Terminal | None
+    argv: Sequence[str], environment: dict[str, str], stdio: Stdio, terminal: Terminal | None
 ) -> LocalProcess | TerminalProcess:
     """Start a child of this process, on the given descriptors or on a terminal that is relayed to them."""
     if terminal:
-        return TerminalProcess(argv, environment, inherited, stdio, terminal)
+        return TerminalProcess(argv, environment, stdio, terminal)
     return LocalProcess(
         subprocess.Popen(
             argv,
@@ -54,7 +54,6 @@ def start_local(
             stdout=subprocess.DEVNULL if stdio.stdout is None else stdio.stdout,
             stderr=subprocess.DEVNULL if stdio.stderr is None else stdio.stderr,
             env=environment,
-            pass_fds=tuple(inherited),
             start_new_session=True,
         )
     )
@@ -74,7 +73,7 @@ class LocalNode(Node):
         self, argv: Sequence[str], environment: dict[str, str], stdio: Stdio | None, terminal: Terminal | None
     ) -> Process:
         """Start a child that ends with the node."""
-        process = start_local(argv, environment, (), stdio or Stdio(), terminal)
+        process = start_local(argv, environment, stdio or Stdio(), terminal)
         with self._spawning:
             self._processes = [other for other in self._processes if not other.ended()]
             self._processes.append(process)

@@ -6,7 +6,7 @@ import select
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from lanelab.driver.base.writing import write_all
 from lanelab.driver.bed.node import LocalProcess, Process, Stdio, Terminal
@@ -20,9 +20,7 @@ BECOME_FOREGROUND = "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY
 class TerminalProcess(Process):
     """A local process with a terminal; a thread carries bytes between it and the descriptors of `stdio`."""
 
-    def __init__(
-        self, argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, size: Terminal
-    ) -> None:
+    def __init__(self, argv: Sequence[str], environment: dict[str, str], stdio: Stdio, size: Terminal) -> None:
         self._closing = threading.Lock()
         stderr = (subprocess.DEVNULL if stdio.stderr is None else stdio.stderr) if stderr_apart(stdio) else None
         popen, self._master = popen_on_terminal(
@@ -30,7 +28,6 @@ class TerminalProcess(Process):
             (size.rows, size.columns),
             stderr=stderr,
             env=environment,
-            pass_fds=tuple(inherited),
         )
         os.set_blocking(self._master, False)
         self._process = LocalProcess(popen)

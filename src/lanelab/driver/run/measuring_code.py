@@ -64,17 +64,12 @@ ROOMS = tuple(sorted({part.partition("/")[0] for part in PARTS}))
 NOT_CODE = ("__pycache__", ".pyc")
 
 
-def takes_part(name: str, parts: Mapping[str, str] = PARTS) -> bool:
-    """Say whether a file, by its name within the package, takes part."""
-    return parts[part_of(name, parts)] == ""
-
-
-def part_of(name: str, parts: Mapping[str, str] = PARTS) -> str:
-    """Return the part that a file belongs to. Raises KeyError where it belongs to none."""
+def takes_part(name: str) -> bool:
+    """Say whether a file, by its name within the package, takes part. Raises KeyError where it belongs to no part."""
     path = Path(name)
     for each in (path, *path.parents):
-        if each.as_posix() in parts:
-            return each.as_posix()
+        if each.as_posix() in PARTS:
+            return PARTS[each.as_posix()] == ""
     raise KeyError(name)
 
 

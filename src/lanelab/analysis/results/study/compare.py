@@ -168,11 +168,7 @@ class StudyComparison:
 
 
 def compare_studies(
-    first: tuple[ReadStudyRun, JudgedStudy],
-    other: tuple[ReadStudyRun, JudgedStudy],
-    *,
-    figures: Collection[int] = (),
-    margin: float = MARGIN,
+    first: tuple[ReadStudyRun, JudgedStudy], other: tuple[ReadStudyRun, JudgedStudy], *, figures: Collection[int] = ()
 ) -> StudyComparison:
     """Compare two runs of a study. `figures` are those that are compared; none: all of them. InputError where the runs
     are of different studies."""
@@ -182,7 +178,7 @@ def compare_studies(
         raise InputError(what, "Compare two runs of the same study")
     wanted = [each for each in one.about.study.figures if not figures or each.number in figures]
     pairs = tuple(_claims(first[1], other[1], {each.number for each in wanted}))
-    compared = tuple(_figure(one, two, each.number, each.title, margin) for each in wanted)
+    compared = tuple(_figure(one, two, each.number, each.title) for each in wanted)
     conditions = dict.fromkeys(row for each in compared if each.against for row in each.against.conditions)
     return StudyComparison(one, two, pairs, compared, tuple(conditions))
 
@@ -195,13 +191,13 @@ def _claims(first: JudgedStudy, other: JudgedStudy, wanted: Collection[int]) -> 
         yield ClaimPair(name, known.judged.claim.says, known.figure, ours.get(name), theirs.get(name))
 
 
-def _figure(first: ReadStudyRun, other: ReadStudyRun, number: int, title: str, margin: float) -> FigurePair:
+def _figure(first: ReadStudyRun, other: ReadStudyRun, number: int, title: str) -> FigurePair:
     one, two = first.runs.get(number), other.runs.get(number)
     if one is None or two is None:
         missing = " and ".join(word for word, run in (("first", one), ("other", two)) if run is None)
         return FigurePair(number, title, None, f"not measured in the {missing} run")
     try:
-        return FigurePair(number, title, against(one, two, margin, differing(one, two)), "")
+        return FigurePair(number, title, against(one, two, MARGIN, differing(one, two)), "")
     except InputError as error:
         return FigurePair(number, title, None, error.what)
 

@@ -137,7 +137,7 @@ class BedProcess:
             **{f"LANELAB_{name.upper()}": address for name, address in self._substrate.addresses().items()},
         }
         try:
-            return self._remember(start_local(message["argv"], environment, (), Stdio(*fds), None))
+            return self._remember(start_local(message["argv"], environment, Stdio(*fds), None))
         except OSError as error:
             raise InputError(f"cannot start '{message['argv'][0]}': {error.strerror}") from error
 

@@ -91,18 +91,17 @@ class Recipe:
     groups: tuple[Group, ...]
 
 
-def read_recipe(file: Path, seed: int | None = None) -> Recipe:
-    """`seed` takes the place of the recipe's own."""
+def read_recipe(file: Path) -> Recipe:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         what = f"cannot read the recipe {file}: {getattr(error, 'strerror', None) or 'it is no text'}"
         raise InputError(what, REFERENCE) from error
-    return parse_recipe(text, str(file), seed)
+    return parse_recipe(text, str(file))
 
 
 def parse_recipe(text: str, source: str, seed: int | None = None) -> Recipe:
-    """Return the recipe in that text. Errors name `source`, the line and the key."""
+    """Return the recipe in that text. Errors name `source`, the line and the key. `seed` takes the place of its own."""
     root = read_yaml(text, source, REFERENCE)
     entries = RECIPE.entries(root)
     values = RECIPE.values_of(entries)

@@ -16,6 +16,5 @@ def client_script(name: str) -> str:
     return str(rjsmin.jsmin((_FOLDER / f"{name}.js").read_text()))
 
 
-def lazyload_script(*, after_load: bool = False) -> str:
-    when = "true" if after_load else "false"
-    return f'{client_script("lazyload_images")}pagespeed.lazyLoadInit({when},"{BLANK_IMAGE}");'
+def lazyload_script() -> str:
+    return f'{client_script("lazyload_images")}pagespeed.lazyLoadInit(false,"{BLANK_IMAGE}");'

@@ -120,8 +120,10 @@ def not_combined(script: bytes) -> str | None:
 
 
 def variable_of(path: str) -> str:
-    """Return the variable that holds the script of this path in a combination: a hash, as the module names it."""
-    return "mod_pagespeed_" + web_safe_hash(path.encode()).replace("-", "$")
+    """Return the variable that holds the script of this path in a combination. As the module names it: a hash, MD5 in
+    base64 with $ and _."""
+    digest = hashlib.md5(path.encode(), usedforsecurity=False).digest()
+    return "mod_pagespeed_" + base64.b64encode(digest, b"$_").decode()[:10]
 
 
 def combination(scripts: Sequence[tuple[str, bytes]]) -> bytes:
@@ -133,12 +135,6 @@ def combination(scripts: Sequence[tuple[str, bytes]]) -> bytes:
 
 def call_of(path: str) -> str:
     return f"eval({variable_of(path)});"
-
-
-def web_safe_hash(content: bytes, characters: int = 10) -> str:
-    """Of MD5, in base64 with - and _: the hash in the module's names."""
-    digest = hashlib.md5(content, usedforsecurity=False).digest()
-    return base64.urlsafe_b64encode(digest).decode()[:characters]
 
 
 def _literal(script: bytes) -> str:

@@ -15,7 +15,7 @@ SECTION, INTERFACE, PACKET, SECRETS = 0x0A0D0D0A, 1, 6, 10
 BYTE_ORDER = 0x1A2B3C4D
 TLS_KEY_LOG = 0x544C534B
 OF_UNKNOWN_LENGTH = -1
-COMMENT, PROGRAM, DEVICE, RESOLUTION = 1, 4, 2, 9  # options: those of any block, of a section, of an interface
+PROGRAM, DEVICE, RESOLUTION = 4, 2, 9  # options: of a section, of an interface
 # Captures are mostly images and ciphertext, in which more effort finds nothing; the heads of packets are like those
 # of the packets just before them. A window of 8 KiB and much memory for it take a fifth less time than zlib's own.
 COMPRESSION, GZIP_OF_8_KIB, MOST_MEMORY = 1, 16 + 13, 9
@@ -23,14 +23,14 @@ AT_ONCE = 1 << 20  # bytes that are compressed in one go
 MICROSECONDS, NANOSECONDS = 6, 9  # powers of ten
 
 
-def embed_keys(pcap: bytes | Path, keys: str, out: Path, comment: str = "", device: str = "eth0") -> int:
+def embed_keys(pcap: bytes | Path, keys: str, out: Path, device: str = "eth0") -> int:
     """Write capture and key log (in the format of SSLKEYLOGFILE; may be empty) to `out`, gzip'ed; how many packets.
 
     Packets behind a place where the capture is broken are left out. The same input makes the same bytes.
     """
     capture = open_capture(pcap)
     packed = zlib.compressobj(COMPRESSION, zlib.DEFLATED, GZIP_OF_8_KIB, MOST_MEMORY, zlib.Z_FILTERED)
-    count, length, parts = 0, 0, [_head(capture, keys, comment, device)]
+    count, length, parts = 0, 0, [_head(capture, keys, device)]
     with out.open("wb") as file:
         for block in _packets(capture):
             count += 1
@@ -43,9 +43,9 @@ def embed_keys(pcap: bytes | Path, keys: str, out: Path, comment: str = "", devi
     return count
 
 
-def _head(capture: Opened, keys: str, comment: str, device: str) -> bytes:
+def _head(capture: Opened, keys: str, device: str) -> bytes:
     section = struct.pack("<IHHq", BYTE_ORDER, 1, 0, OF_UNKNOWN_LENGTH)
-    blocks = [_block(SECTION, section, _option(COMMENT, comment.encode()), _option(PROGRAM, b"lanelab"))]
+    blocks = [_block(SECTION, section, _option(PROGRAM, b"lanelab"))]
     if keys:
         secrets = keys.encode()
         blocks.append(_block(SECRETS, struct.pack("<II", TLS_KEY_LOG, len(secrets)) + secrets))

@@ -5,7 +5,6 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TextIO
 
 from lanelab.driver.base.paths import PACKAGE, PROJECT, build_folder
 from lanelab.driver.base.programs.building import single_build
@@ -15,7 +14,7 @@ SHIPPED = PACKAGE / "data" / "pages"
 INSTALLING_S, MAKING_S = 20, 30
 
 
-def documentation(docs: Path = DOCS, *, out: TextIO | None = None) -> Path:
+def documentation(docs: Path = DOCS) -> Path:
     """Return the folder with the pages of these files; the first is index.html. Raises BuildError."""
     if docs == DOCS and SHIPPED.is_dir():
         return SHIPPED
@@ -25,7 +24,6 @@ def documentation(docs: Path = DOCS, *, out: TextIO | None = None) -> Path:
         single_build.key_of(LOCK.read_bytes()),
         lambda folder, log: single_build.pip_install(LOCK, folder, log),
         about_s=INSTALLING_S,
-        out=out,
     )
     return single_build.made_once(
         "making the documentation",
@@ -33,7 +31,6 @@ def documentation(docs: Path = DOCS, *, out: TextIO | None = None) -> Path:
         single_build.key_of(LOCK.read_bytes(), *single_build.sources(docs, without=_is_made)),
         lambda folder, log: _make(tools, docs, folder, log),
         about_s=MAKING_S,
-        out=out,
     )
 
 

@@ -142,11 +142,11 @@ class StartTag(Tag):
         attribute = self.attribute(name)
         return self._spliced(attribute, "") if attribute else self
 
-    def with_written(self, attribute: Attribute, value: str | None, quote: str) -> "StartTag":
-        """Return the tag with the value of an attribute as it is to be written."""
+    def with_written(self, attribute: Attribute, value: str | None) -> "StartTag":
+        """Return the tag with the value of an attribute as it is to be written, without quotes."""
         lead = self._lead(attribute)
         name = self.raw[attribute.start + len(lead) :][: len(attribute.name)]
-        return self._spliced(attribute, f"{lead}{name}" if value is None else f"{lead}{name}={quote}{value}{quote}")
+        return self._spliced(attribute, f"{lead}{name}" if value is None else f"{lead}{name}={value}")
 
     def _lead(self, attribute: Attribute) -> str:
         text = self.raw[attribute.start : attribute.end]

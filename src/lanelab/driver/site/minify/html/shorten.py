@@ -51,7 +51,7 @@ def elide_attributes(work: Work) -> None:
             if again is None or again.written is None:
                 continue
             if not xhtml and (tag.name, each.name) in BOOLEAN:
-                tag = tag.with_written(again, None, "")
+                tag = tag.with_written(again, None)
                 continue
             default = DEFAULTS.get((tag.name, each.name))
             if default and (html_5 or not default.html_5) and (each.value or "").lower() == default.value:
@@ -94,7 +94,7 @@ def remove_quotes(work: Work) -> None:
         for each in tag.attributes:
             again = tag.attribute(each.name)
             if again and again.quote and again.written and NEEDS_NO_QUOTES.fullmatch(again.written):
-                tag = tag.with_written(again, again.written, "")
+                tag = tag.with_written(again, again.written)
         return tag
 
     _each_tag(work, "remove_quotes", "quotes of {} tags", shorter)
