@@ -4,7 +4,8 @@ import ssl
 
 from lanelab.driver.arm.servers.server import NOBODY
 from lanelab.driver.arm.wire import WireSettings
-from lanelab.driver.base.settings.kinds import count
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import Kind, count
 from lanelab.driver.base.settings.setting import DefaultBy, Setting
 
 # lighttpd takes a third of its usual 4096 descriptors. webfs's own 32 are fewer than a browser may open.
@@ -15,6 +16,24 @@ MAX_CONNECTIONS = Setting(
     "connections that the server has at most (lighttpd: each of its processes)",
     "8000",
 )
+
+
+def count_or_auto(metavar: str, what: str) -> Kind:
+    """Return a kind of numbers for which `auto` leaves it to the server."""
+    counted = count(metavar, what, 1, 512)
+
+    def parse(value: object, key: str) -> int | str:
+        read: int | str = "auto" if value == "auto" else counted.parse(value, key)
+        return read
+
+    return Kind(metavar, f"`auto`, or {counted.written}", parse, {"anyOf": [{"const": "auto"}, counted.schema]})
+
+
+def require_no_proxy(arm: WireSettings, title: str) -> None:
+    """Raises InputError."""
+    if arm.behind:
+        what = f"lanelab does not put {title} behind a proxy"
+        raise InputError(what, "Leave proxy out, or write another server", key="proxy")
 
 
 def question(arm: WireSettings) -> bytes:

@@ -2,22 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS, count_or_auto, require_no_proxy
 from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import Kind, count, lines
+from lanelab.driver.base.settings.kinds import lines
 from lanelab.driver.base.settings.setting import ROW, Setting
-
-MOST_THREADS = 512
-_THREADS = count("THREADS", "threads", 1, MOST_THREADS)
-
-
-def _threads(value: object, key: str) -> int | str:
-    if value == "auto":
-        return "auto"
-    number: int = _THREADS.parse(value, key)
-    return number
-
 
 _LISTENS = "lanelab says where the server listens"
 _REFUSED = {
@@ -43,18 +32,15 @@ DIRECTIVES = lines("directive", r"[a-z][a-z0-9.-]*: .+", "http2-max-concurrent-r
 class H2oSettings(OwnSettings):
     # fmt: off
     h2o_threads: int | str = field(metadata={ROW: Setting(
-        "h2o_threads", Kind("THREADS", f"`auto`, or threads, 1 to {MOST_THREADS}", _threads,
-        {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_THREADS}]}),
-        "auto", "h2o's threads (`num-threads`); `auto`: one for each processor", "4")})
+        "h2o_threads", count_or_auto("THREADS", "threads"), "auto",
+        "h2o's threads (`num-threads`); `auto`: one for each processor", "4")})
     max_connections: int = field(metadata={ROW: MAX_CONNECTIONS})
     # fmt: on
 
 
 def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    if arm.behind:
-        what = "lanelab does not put h2o behind a proxy"
-        raise InputError(what, "Leave proxy out, or write another server", key="proxy")
+    require_no_proxy(arm, "h2o")
     if not arm.keepalive:
         what = "h2o keeps every connection: it has no switch for that"
         raise InputError(what, "Leave keepalive out, or write another server", key="keepalive")

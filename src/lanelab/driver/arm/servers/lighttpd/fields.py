@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS, require_no_proxy
 from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import count, lines
@@ -43,9 +43,7 @@ class LighttpdSettings(OwnSettings):
 
 def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    if arm.behind:
-        what = "lanelab does not put lighttpd behind a proxy"
-        raise InputError(what, "Leave proxy out, or write another server", key="proxy")
+    require_no_proxy(arm, "lighttpd")
     if arm.keepalive and not arm.multiplexed and arm.keepalive_timeout.ns % 1_000_000_000:
         what = f"lighttpd waits whole seconds for the next request, not {arm.keepalive_timeout}"
         raise InputError(what, "Write keepalive_timeout: 1s, 2s, …", key="keepalive_timeout")

@@ -3,21 +3,11 @@
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.servers.server import require_behind
+from lanelab.driver.arm.servers.shared import count_or_auto
 from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import Kind, count, lines
+from lanelab.driver.base.settings.kinds import count, lines
 from lanelab.driver.base.settings.setting import ROW, Setting
-
-MOST_PROCESSES = 512
-_PROCESSES = count("PROCESSES", "processes", 1, MOST_PROCESSES)
-
-
-def _worker_processes(value: object, key: str) -> int | str:
-    if value == "auto":
-        return "auto"
-    number: int = _PROCESSES.parse(value, key)
-    return number
-
 
 _LISTENS = "lanelab says where the server listens"
 _COMPRESSION = "the setting compression is for that"
@@ -46,9 +36,8 @@ DIRECTIVES = lines("directive", r"[a-z][a-z0-9_]*( [^{};]+)?;", "http2_max_concu
 class NginxSettings(OwnSettings):
     # fmt: off
     worker_processes: int | str = field(metadata={ROW: Setting(
-        "worker_processes", Kind("PROCESSES", f"`auto`, or processes, 1 to {MOST_PROCESSES}", _worker_processes,
-        {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSES}]}),
-        "auto", "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",))})
+        "worker_processes", count_or_auto("PROCESSES", "processes"), "auto",
+        "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",))})
     worker_connections: int = field(metadata={ROW: Setting(
         "worker_connections", count("CONNECTIONS", "connections", 32, 100_000), "512",
         "connections that each of nginx's processes has at most", "2048")})

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS, require_no_proxy
 from lanelab.driver.arm.wire import OwnSettings, WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import lines
@@ -24,9 +24,7 @@ class WebfsSettings(OwnSettings):
 def check(arm: WireSettings) -> None:
     """Raises InputError."""
     settings = own_settings(arm, WebfsSettings)
-    if arm.behind:
-        what = "lanelab does not put webfs behind a proxy"
-        raise InputError(what, "Leave proxy out, or write another server", key="proxy")
+    require_no_proxy(arm, "webfs")
     if arm.server_directives:
         what = "webfs has no configuration to which lines could be added"
         raise InputError(what, "Leave server_directives out, or write another server", key="server_directives")
