@@ -16,10 +16,11 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.fields import settings_with
 from lanelab.driver.arm.proxies.fields import ProxySettings
-from lanelab.driver.arm.servers.apache.configuration import Modules, configuration, directive_of
+from lanelab.driver.arm.servers.apache.configuration import Modules, configuration
 from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
 from lanelab.driver.arm.servers.apache.waiting import waiting_at_once
 from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.directives import directive_of
 from lanelab.driver.arm.servers.server import Place
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.arm.wire import WireSettings

@@ -19,8 +19,9 @@ from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.fields import settings_with
 from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.directives import directive_of
 from lanelab.driver.arm.servers.layout import Layout, lay_out
-from lanelab.driver.arm.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
+from lanelab.driver.arm.servers.nginx.configuration import Build, configuration, refused_directive
 from lanelab.driver.arm.servers.nginx.installation import BROTLI, LUA, MODULE_FOLDERS
 from lanelab.driver.arm.servers.server import Assignment, Place
 from lanelab.driver.arm.third_parties import ThirdParties

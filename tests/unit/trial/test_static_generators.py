@@ -313,7 +313,7 @@ def test_what_it_can_do_is_not_refused(generator: Generator) -> None:
     arm = {"protocol": "spdy/3.1"} if generator is SPDY_LOAD else {}
     asked = target(generator, arm)
     generator.check(asked.settings, asked.arm)
-    assert generator.threads(asked.settings) == 1
+    assert generator.threads == 1
     assert settings(generator.name) == asked.settings
 
 

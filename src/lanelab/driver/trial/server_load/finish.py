@@ -176,7 +176,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     if record.load:
         evidence = replace(record.load, thresholds=compare_thresholds(settings, record.measures))
         record = replace(record, evidence=evidence)
-    threads = GENERATORS[settings.generator].threads(settings)
+    threads = GENERATORS[settings.generator].threads
     targets = targets_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
     failures = (*judge(record, expected), *cross_failures(record, context.link))

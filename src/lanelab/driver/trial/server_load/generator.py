@@ -72,6 +72,7 @@ class Generator(Protocol):
     keys: frozenset[str] = OF_CONNECTIONS
     has_users: bool = False  # who run a script, or arrive; else so many connections are kept busy
     usual_s: float = 0.0  # how long it goes on, where nobody says; 0: until its requests are answered
+    threads: int = 1  # processors that it can use at most: it has one thread, or is told to use one
 
     @property
     def name(self) -> str: ...
@@ -96,9 +97,6 @@ class Generator(Protocol):
     @property
     def process(self) -> str:
         """Return what the kernel calls it, for the recorder `machine`."""
-
-    def threads(self, settings: LoadSettings) -> int:
-        """Return the processors that it can use at most."""
 
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""

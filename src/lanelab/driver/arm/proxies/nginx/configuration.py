@@ -2,7 +2,7 @@
 
 from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.proxies.proxy import BACK_END, IDLE_S, PATIENCE_S
-from lanelab.driver.arm.servers.nginx.configuration import FOREVER, HTTP2_DIRECTIVE_SINCE, TEMPORARY, tls
+from lanelab.driver.arm.servers.nginx.configuration import FOREVER, HTTP2_DIRECTIVE_SINCE, TEMPORARY, connections, tls
 from lanelab.driver.arm.servers.server import BACK_END_PORT, PORTS, Place
 
 CONNECTIONS = 10_000  # of each process: to clients and to the server behind
@@ -19,7 +19,7 @@ def configuration(arm: ProxySettings, place: Place, version: tuple[int, ...], *,
     """Return the text of nginx.conf."""
     inside = [
         _files(place, log_requests=log_requests),
-        _connections(arm),
+        connections(arm),
         tls(arm, place),
         _to(),
         _server(arm, version),
@@ -50,13 +50,6 @@ def _files(place: Place, *, log_requests: bool) -> list[str]:
         *(f'{name}_temp_path "{place.folder}/{name}";' for name in TEMPORARY),
         *(requests if log_requests else ["access_log off;"]),
     ]
-
-
-def _connections(arm: ProxySettings) -> list[str]:
-    if not arm.keepalive:
-        return ["keepalive_timeout 0;"]
-    requests = FOREVER if arm.multiplexed or not arm.keepalive_requests else arm.keepalive_requests + 1
-    return [f"keepalive_timeout {arm.keepalive_timeout.ns // 1_000_000}ms;", f"keepalive_requests {requests};"]
 
 
 def _to() -> list[str]:

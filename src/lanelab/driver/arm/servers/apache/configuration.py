@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lanelab.driver.arm.servers.apache import pack
 from lanelab.driver.arm.servers.apache.fields import ApacheSettings
 from lanelab.driver.arm.servers.apache.waiting import streams
+from lanelab.driver.arm.servers.directives import directive_of, marked
 from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, listens
 from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
@@ -16,8 +17,6 @@ from lanelab.driver.site.site import Site
 COMPRESSORS = {"gzip": "deflate", "br": "brotli"}  # modules, by what objects are to be compressed with
 MOD_SPDYS_SCHEDULING = "priority"
 MOD_SPDYS_LEVEL = 9  # its own, unless it is told another: of zlib, for headers
-DIRECTIVES_BEGIN = "# server_directives of the arm"
-DIRECTIVES_END = "# end of server_directives"
 # One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: log.py knows. Not in it: whatever comes
 # from this node itself, such as the question whether the server is ready.
 ACCESS_FORMAT = (
@@ -65,7 +64,7 @@ def configuration(  # noqa: PLR0913 - each is another thing that an assignment s
         tls(arm, place),
         [f'ReplayPack "{place.content}/{pack.FILE}"'],
         _logs(arm, log_requests=log_requests),
-        _directives(arm),
+        marked(arm.server_directives),  # the last of what holds for the whole server: they win over everything above
         *(_everybody(arm, port, scheme) for port, scheme in dict.fromkeys(door[1:] for door in listens(arm))),
     ]
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
@@ -225,11 +224,6 @@ def _logs(arm: WireSettings, *, log_requests: bool) -> list[str]:
     return ["ErrorLog error.log", "LogLevel warn", *(requests if log_requests else [])]
 
 
-def _directives(arm: WireSettings) -> list[str]:
-    """Return the user's lines, the last of what holds for the whole server, so that they win over everything above."""
-    return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END] if arm.server_directives else []
-
-
 def _everybody(arm: WireSettings, port: int, scheme: str) -> list[str]:
     """One virtual host for every name: which of them have answers is in the pack."""
     return [
@@ -243,15 +237,6 @@ def _everybody(arm: WireSettings, port: int, scheme: str) -> list[str]:
     ]
 
 
-def directive_of(text: str, number: int) -> str | None:
-    """Return which of the arm's own directives line `number` of a configuration is."""
-    lines = text.splitlines()
-    if DIRECTIVES_BEGIN not in lines or not 1 <= number <= len(lines):
-        return None
-    inside = lines.index(DIRECTIVES_BEGIN) + 1 < number < lines.index(DIRECTIVES_END) + 1
-    return lines[number - 1] if inside else None
-
-
 def refused_directive(words: str, text: str) -> InputError | None:
     """Return which of the arm's own directives Apache's words are about."""
     syntax = _SYNTAX.search(words)
@@ -263,4 +248,4 @@ def refused_directive(words: str, text: str) -> InputError | None:
         "See https://httpd.apache.org/docs/2.4/mod/directives.html; a directive of a module that lanelab does not load "
         "needs 'LoadModule NAME_module ${MODULES}/mod_NAME.so' before it"
     )
-    return InputError(f"Apache does not take {directive.strip()!r}: {first}", remedy, key="server_directives")
+    return InputError(f"Apache does not take {directive!r}: {first}", remedy, key="server_directives")

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lanelab.driver.arm.servers.directives import directive_of, marked
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, MAPPED, OK, Layout
 from lanelab.driver.arm.servers.nginx.fields import NginxSettings
 from lanelab.driver.arm.servers.nginx.recorded_answers import PAGES, Recorded, recorded
@@ -16,8 +17,6 @@ from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMP
 from lanelab.driver.site.site import Site
 
 COMPRESSORS = ("gzip", "brotli")  # of an arm's `compression`: those with which nginx compresses
-DIRECTIVES_BEGIN = "# server_directives of the arm"
-DIRECTIVES_END = "# end of server_directives"
 HTTP2_DIRECTIVE_SINCE = (1, 25, 1)  # before it, http2 was a word of `listen`
 PUSH_UNTIL = (1, 25, 1)  # from it on http2_push does nothing
 FOREVER = 1_000_000_000  # requests on a connection
@@ -58,14 +57,14 @@ def configuration(assignment: Assignment, place: Place, build: Build, layout: La
     waiting = {url.partition("/")[0] for url in delays}
     inside = [
         _files(place),
-        _connections(arm),
+        connections(arm),
         _streams(arm),
         tls(arm, place),
         _compression(arm),
         _map(layout, sent, delays),  # first among the maps: its sizes are for all
         _push(site, assignment.pushed),
         _log(arm, place) if assignment.log_requests else ["access_log off;"],
-        _directives(arm),
+        marked(arm.server_directives),
         _nobody(arm, site, build),
         *(_origin(host, arm, layout, build, sent, waits=host in waiting) for host in site.hosts),
     ]
@@ -102,7 +101,7 @@ def _files(place: Place) -> list[str]:
     ]
 
 
-def _connections(arm: WireSettings) -> list[str]:
+def connections(arm: WireSettings) -> list[str]:
     """`keepalive_requests` of an arm is how often HTTP/1.1 keeps a connection; nginx counts what a connection carries,
     and of HTTP/2 too."""
     if not arm.keepalive:
@@ -223,12 +222,6 @@ def _hash(kind: str, keys: Iterable[str]) -> list[str]:
     return [f"{kind}_hash_bucket_size {bucket};", f"{kind}_hash_max_size {max(2048, 8 * len(listed))};"]
 
 
-def _directives(arm: WireSettings) -> list[str]:
-    if not arm.server_directives:
-        return []
-    return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END]
-
-
 def _listen(arm: WireSettings, build: Build, *, first: bool = False) -> list[str]:
     http2 = arm.protocol == "h2"
     old = http2 and build.version < HTTP2_DIRECTIVE_SINCE
@@ -297,15 +290,6 @@ def _mapped(sent: Recorded) -> list[str]:
 
 def _headers(sent: Recorded) -> list[str]:
     return [f"add_header {name} $header{number} always;" for number, (name, _) in enumerate(sent.headers)]
-
-
-def directive_of(text: str, number: int) -> str | None:
-    """Return the arm's own directive in line `number` of a configuration."""
-    lines = [line.strip() for line in text.splitlines()]
-    if DIRECTIVES_BEGIN not in lines or not 1 <= number <= len(lines):
-        return None
-    inside = lines.index(DIRECTIVES_BEGIN) + 1 < number < lines.index(DIRECTIVES_END) + 1
-    return lines[number - 1] if inside else None
 
 
 def refused_directive(words: str, text: str) -> InputError | None:

@@ -50,9 +50,6 @@ class Ab(Generator):
     needs = (NAME,)
     results = (PERCENTAGES, REQUESTS)
 
-    def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - it has one
-        return 1
-
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""
         check_protocol(settings, arm, (HTTP_1,))

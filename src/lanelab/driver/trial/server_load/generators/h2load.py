@@ -62,9 +62,6 @@ class H2load(Generator):
     needs = (NAME,)
     results = (LOG,)
 
-    def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - it is told to use one
-        return 1
-
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""
         check_protocol(settings, arm, (HTTP_1, H2))

@@ -95,9 +95,6 @@ class SpdyLoad(Generator):
     needs: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
-    def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - see `invocation`
-        return 1
-
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""
         check_protocol(settings, arm, PROTOCOLS)

@@ -82,9 +82,6 @@ class Wrk(Generator):
     needs = (NAME,)
     results = (RESULT,)
 
-    def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - it is told to use one
-        return 1
-
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""
         check_protocol(settings, arm, (HTTP_1,))
