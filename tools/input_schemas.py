@@ -1,26 +1,27 @@
-"""The schemas of files that people write about sites and labs: site.yaml, recipes, descriptions of labs. In Draft 7,
-as editors understand it; lanelab itself checks more."""
+"""The schemas of files that people write about sites, labs and studies: site.yaml, recipes, descriptions of labs,
+study.yaml. In Draft 7, as editors understand it; lanelab itself checks more."""
 
 from collections.abc import Mapping
 
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import PROSE
-from lanelab.driver.base.settings.schemas import Schema, object_of, one_or_many, properties, reference, with_definitions
 from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.experiment.keys import CLAIM_CHANGE, CLAIM_VALUE
 from lanelab.driver.lab.description import LAB, PREDICTION
+from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, STUDY
 from lanelab.driver.site.composition import Part
 from lanelab.driver.site.fetch.spec import FETCH, PACKAGE
 from lanelab.driver.site.fidelity import Fidelity
 from lanelab.driver.site.generate.tables import GROUP, PAGE_TABLE, RECIPE, SIZED_BY
 from lanelab.driver.site.manifest import MAKERS, OBJECT, SITE
 from tools.json_types import Types
+from tools.schema_parts import Schema, object_of, one_or_many, properties, reference, with_definitions
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
 def input_schemas() -> dict[str, Schema]:
-    """Return each schema by the name of what it is of."""
+    """Return each schema of docs/schemas/ by the name of what it is of."""
     return {"site": _site(), "recipe": _recipe(), "lab": _lab()}
 
 
@@ -79,6 +80,23 @@ def _lab() -> Schema:
         "numbers": {"type": "object", "additionalProperties": names},
     }
     return {**_whole("lanelab lab", LAB, whole), "definitions": {"prediction": object_of(PREDICTION, shapes)}}
+
+
+def study_schema() -> Schema:
+    shapes: dict[str, Schema] = {
+        "variants": {"type": "object", "minProperties": 1, "additionalProperties": PROSE.schema},
+        "figures": _numbered(reference("figure")),
+        "claims": _numbered({"anyOf": [PROSE.schema, reference("claim")]}),
+        "differences": {"type": "array", "minItems": 1, "items": reference("difference")},
+    }
+    definitions = {"figure": object_of(FIGURE), "claim": object_of(CLAIM), "difference": object_of(DIFFERENCE)}
+    whole: Schema = {**_whole("lanelab study", STUDY, shapes), "definitions": definitions}
+    return with_definitions(whole, {"text": PROSE.schema})
+
+
+def _numbered(value: Schema) -> Schema:
+    pattern: Schema = {"^[1-9][0-9]{0,3}$": value}
+    return {"type": "object", "minProperties": 1, "additionalProperties": False, "patternProperties": pattern}
 
 
 def _of_claim(table: Table) -> Schema:

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 import click
 
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.bed import registry
 from lanelab.driver.cli.completed import FILE as COMPLETION_TABLE
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.link import SETTINGS
+from tools.reference_tables import with_tables
 
 PAGE = PROJECT / "docs" / "reference" / "commands.md"
 LINK_OPTIONS = {"profile", *SETTINGS}  # docs/reference/link.md has them

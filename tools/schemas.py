@@ -28,7 +28,6 @@ from lanelab.driver.api.study_data import StandingJson, StudyJson
 from lanelab.driver.api.traces import TraceFacts, WholeTrace
 from lanelab.driver.api.verify_site import VerifiedSiteJson
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.base.settings.schemas import schema_text
 from lanelab.driver.cli.doctor import DoctorJson
 from lanelab.driver.cli.hosts import HostFindings
 from lanelab.driver.record.record import TrialRecord
@@ -40,6 +39,7 @@ from lanelab.driver.site.minify.report import MinifyReport
 from tools.bench.figures import Figure
 from tools.input_schemas import input_schemas
 from tools.json_types import Schema, Types, by_kind
+from tools.schema_parts import schema_text
 
 FOLDER = PROJECT / "docs" / "schemas"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

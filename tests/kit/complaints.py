@@ -1,11 +1,13 @@
 """What an editor marks in an experiment file, by the schema that is shipped."""
 
+import json
+
 import jsonschema  # type: ignore[import-untyped]
 
-from lanelab.driver.base.settings.editor_values import as_editors_read
-from lanelab.driver.experiment.schema import schema
+from lanelab.driver.experiment.shipped import EXPERIMENT_SCHEMA
+from tools.editor_values import as_editors_read
 
-VALIDATOR = jsonschema.Draft7Validator(schema())
+VALIDATOR = jsonschema.Draft7Validator(json.loads(EXPERIMENT_SCHEMA.read_text()))
 
 
 def complaints(text: str) -> list[str]:

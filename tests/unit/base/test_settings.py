@@ -4,9 +4,9 @@ import pytest
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, choice, count, lines
-from lanelab.driver.base.settings.schemas import properties
 from lanelab.driver.base.settings.setting import DefaultBy, Setting, Sides, Table
 from lanelab.driver.base.settings.source import Written, error_at_its_line, read_yaml
+from tools.schema_parts import properties
 
 WAYS = Sides({"in": ", inwards", "out": ", outwards"}, ", both ways")
 TABLE = Table(

@@ -1,7 +1,4 @@
-"""The schema and the reference follow the tables, and the schema agrees with what is read.
-
-python -m lanelab.driver.experiment.schema     writes both again
-"""
+"""The schema of experiment files agrees with what is read."""
 
 import dataclasses
 import json
@@ -17,13 +14,10 @@ from lanelab.driver.api.example import EXAMPLE
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.fields import ARM, OWNERS
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.experiment.read import read_experiment
-from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema_text
-from lanelab.driver.experiment.shipped import STUDY_FILE
+from lanelab.driver.experiment.shipped import EXPERIMENT_SCHEMA, STUDY_FILE, STUDY_SCHEMA
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.profiles import PROFILES
-from lanelab.driver.run.study.schema import SCHEMA_FILE as STUDY_SCHEMA
 from tests.kit.complaints import complaints
 from tests.kit.experiments import ARMS, PATIENT, SMALL, arm_settings, read
 from tests.kit.links import settings
@@ -33,27 +27,23 @@ FILES = sorted(EXPERIMENTS.rglob("*.yaml"))
 SHIPPED = [*(file for file in FILES if file.name != STUDY_FILE), EXAMPLE]
 
 
-def test_what_is_published_follows_the_tables() -> None:
-    again = "python -m lanelab.driver.experiment.schema writes it again"
-    assert SCHEMA_FILE.read_text() == schema_text(), again
-    for page, tables in reference_tables().items():
-        assert with_tables(page.read_text(), tables) == page.read_text(), again
+TEXT = EXPERIMENT_SCHEMA.read_text()
+WHOLE: dict[str, Any] = json.loads(TEXT)
 
 
 def test_it_is_a_schema() -> None:
-    jsonschema.Draft7Validator.check_schema(json.loads(schema_text()))
+    jsonschema.Draft7Validator.check_schema(WHOLE)
 
 
 def test_everything_with_a_name_is_referred_to() -> None:
-    text = schema_text()
-    assert not [name for name in json.loads(text)["definitions"] if f'"#/definitions/{name}"' not in text]
+    assert not [name for name in WHOLE["definitions"] if f'"#/definitions/{name}"' not in TEXT]
 
 
 @pytest.mark.parametrize("file", FILES, ids=[str(file.relative_to(EXPERIMENTS)) for file in FILES])
 def test_editors_find_the_schema_of_what_is_shipped(file: Path) -> None:
     first = file.read_text().partition("\n")[0]
     _, _, schema_file = first.partition("# yaml-language-server: $schema=")
-    expected = STUDY_SCHEMA if file.name == STUDY_FILE else SCHEMA_FILE
+    expected = STUDY_SCHEMA if file.name == STUDY_FILE else EXPERIMENT_SCHEMA
     assert (file.parent / schema_file).resolve() == expected
 
 
@@ -110,7 +100,6 @@ def keys(part: object, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
             yield from keys(value, f"{path}.{number}")
 
 
-WHOLE: dict[str, Any] = json.loads(schema_text())
 KEYS = dict(keys(WHOLE))
 
 

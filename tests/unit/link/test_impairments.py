@@ -16,6 +16,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.link.arrivals import Arrivals
 from lanelab.driver.link.results import Result
 from lanelab.driver.link.selftest.plan import CHANCE_EVENTS, chance_train
+from tests.kit.machine import ROOT
 
 MADE_UP = """
 from dataclasses import dataclass
@@ -57,7 +58,6 @@ USE = """
 import json
 import random
 
-from lanelab.driver.experiment.schema import schema
 from lanelab.driver.link.selftest import one_way
 from lanelab.driver.link.selftest.retries import Attempts
 from lanelab.driver.link.selftest.plan import chance_train
@@ -66,6 +66,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.link import SETTINGS, Link
 from lanelab.driver.link.arrivals import Arrivals
 from lanelab.driver.base.units import Duration
+from tools.experiment_schema import experiment_schema
 
 
 def refusal(mapping):
@@ -99,7 +100,7 @@ print(json.dumps({
     "none": verdicts(link, 0.0),
     "far too many": verdicts(link, 0.1),
     "reference": "| `corrupt`, `corrupt_down`, `corrupt_up` |" in SETTINGS.markdown(),
-    "schema": "corrupt_down" in schema()["definitions"]["link"]["properties"],
+    "schema": "corrupt_down" in experiment_schema()["definitions"]["link"]["properties"],
 }))
 """
 
@@ -115,7 +116,7 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> Any:
     assert listed != registry
     imported = listed.replace("import Duplication\n", "import Duplication\nfrom .corrupt import Corruption\n")
     (room / "__init__.py").write_text(imported)
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", USE], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

@@ -1,7 +1,5 @@
 """The link: resolved once, printed so that it reads back, and refused where it cannot be."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +13,6 @@ from lanelab.driver.link.bottleneck import Queue
 from lanelab.driver.link.link_values import LONGEST_TRACE
 from tests.kit.links import settings
 
-REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "link.md"
 
 
 @given(settings())
@@ -219,7 +216,3 @@ def test_every_row_of_the_table_can_be_used() -> None:
             assert setting.default_value() is not NotImplemented
         else:
             assert setting.default_words
-
-
-def test_the_reference_shows_the_table() -> None:
-    assert SETTINGS.markdown() in REFERENCE.read_text(), "python tests/unit/link/test_profiles.py writes it again"

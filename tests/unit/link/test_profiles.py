@@ -1,20 +1,11 @@
-"""Profiles: every one can be, says where it is from, and gives way to what the user sets.
-
-Run as a program, this writes the tables of docs/reference/link.md again:
-
-    PYTHONPATH=. python tests/unit/link/test_profiles.py
-"""
-
-from pathlib import Path
+"""Profiles: every one can be, says where it is from, and gives way to what the user sets."""
 
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.schemas import with_tables
-from lanelab.driver.link import SETTINGS, Link
-from lanelab.driver.link.profiles import PROFILES, Profile, profiles_table, resolve
+from lanelab.driver.link import Link
+from lanelab.driver.link.profiles import PROFILES, Profile, resolve
 
-REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "link.md"
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
@@ -69,12 +60,3 @@ def test_an_unknown_profile_is_refused(name: str, near: str) -> None:
 def test_a_bad_override_is_refused() -> None:
     with pytest.raises(InputError, match="rate_dwn: there is no such setting"):
         resolve("3g", {"rate_dwn": "1mbit"})
-
-
-def test_the_reference_shows_the_table() -> None:
-    assert profiles_table() in REFERENCE.read_text(), "python tests/unit/link/test_profiles.py writes it again"
-
-
-if __name__ == "__main__":
-    tables = {"settings": SETTINGS.markdown(), "profiles": profiles_table()}
-    REFERENCE.write_text(with_tables(REFERENCE.read_text(), tables))

@@ -7,9 +7,9 @@ import pytest
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.base.settings.editor_values import as_editors_read
 from lanelab.driver.site.generate.recipe import parse_recipe
 from lanelab.driver.site.manifest import parse_manifest
+from tools.editor_values import as_editors_read
 from tools.input_schemas import input_schemas
 
 ALL = input_schemas()

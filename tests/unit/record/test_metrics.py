@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.record import metrics
 from lanelab.driver.record.metrics import METRICS, PRIMARY, measured, metric_named, primary_of
 from lanelab.driver.record.record import TrialRecord
+from tests.kit.machine import ROOT
 
 RECORD = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {}, {}, (), (), (), {}, None)
 
@@ -35,11 +35,11 @@ from lanelab.analysis.results.model import Figure
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.experiment.schema import schema_text
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store, Stored
 from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.record.record import TrialRecord
+from tools.experiment_schema import experiment_schema
 
 folder = Path(sys.argv[1])
 text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, y: tea}\\n"
@@ -72,7 +72,7 @@ json.dump({
     "parquet": pq.read_table(folder / "trials.parquet").column("tea_ms").to_pylist(),
     "json": export.everything(run)["trials"][0]["tea_ms"],
     "figure": [run.figures[0].title, drawing.measured.title, next(iter(drawing.points())).mark.middle],
-    "schema": json.loads(schema_text())["definitions"]["figure"]["properties"]["y"]["anyOf"][0]["enum"],
+    "schema": experiment_schema()["definitions"]["figure"]["properties"]["y"]["anyOf"][0]["enum"],
     "table": shown(),
     "cells": json.loads(shown("--json"))["cells"],
     "trial": shown("--trial", "1"),
@@ -82,7 +82,7 @@ json.dump({
 
 def test_a_new_metric_is_one_line(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", WITH_A_NEW_METRIC, str(tmp_path / "run")]
-    done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen["stored"] == {"plt_ms": 210.0, "tea_ms": 420.0}

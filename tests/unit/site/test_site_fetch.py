@@ -13,12 +13,11 @@ import yaml
 
 from lanelab.driver.base.errors import BuildError, InputError
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.site.fetch import make
 from lanelab.driver.site.fetch.files import files_of
 from lanelab.driver.site.fetch.mime import mime_of
 from lanelab.driver.site.fetch.packages import package_file
-from lanelab.driver.site.fetch.spec import FETCH, PACKAGE, Package, parse_fetch, read_fetch
+from lanelab.driver.site.fetch.spec import Package, parse_fetch, read_fetch
 from lanelab.driver.site.load import load_site, read_site_manifest, site_names
 from lanelab.driver.site.manifest import parse_manifest
 
@@ -234,19 +233,4 @@ def test_sites_to_fetch_are_whole(name: str) -> None:
     assert manifest.entry in {each.url for each in fetch.objects}
     assert all(any(package.has(each) for package in fetch.packages) for each in fetch.objects)
     assert all(mime_of(each.path) != "application/octet-stream" for each in fetch.objects)
-    reference = REFERENCE.read_text()
-    assert f"| `{name}` |" in reference
-
-
-def test_the_reference_has_the_tables() -> None:
-    """PYTHONPATH=. python tests/unit/site/test_site_fetch.py writes them again."""
-    again = test_the_reference_has_the_tables.__doc__
-    assert with_tables(REFERENCE.read_text(), TABLES) == REFERENCE.read_text(), again
-
-
-REFERENCE = PROJECT / "docs/reference/generate.md"
-TABLES = {"fetch": FETCH.markdown(), "package": PACKAGE.markdown()}
-
-
-if __name__ == "__main__":
-    REFERENCE.write_text(with_tables(REFERENCE.read_text(), TABLES))
+    assert f"| `{name}` |" in (PROJECT / "docs/reference/generate.md").read_text()

@@ -11,13 +11,10 @@ import pytest
 from PIL import Image, ImageFont
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.site.generate import generated
 from lanelab.driver.site.generate.images import FORMATS
 from lanelab.driver.site.generate.images.common import TooSmall
 from lanelab.driver.site.generate.recipe import parse_recipe
-from lanelab.driver.site.generate.tables import GROUP, RECIPE
 from lanelab.driver.site.site import StoredObject
 from tests.kit.machine import ROOT
 from tests.kit.recipes import EVERYTHING
@@ -211,17 +208,3 @@ def test_errors_name_file_line_and_key(words: str, said: str) -> None:
 def test_what_cannot_be_so_small_says_what_it_takes(words: str) -> None:
     with pytest.raises(InputError, match=r"It takes \d+ or more|cannot refer to a font"):
         made(group(words))
-
-
-def test_the_reference_has_the_tables() -> None:
-    """PYTHONPATH=. python tests/unit/site/test_site_generate.py writes them again."""
-    again = test_the_reference_has_the_tables.__doc__
-    assert with_tables(REFERENCE.read_text(), TABLES) == REFERENCE.read_text(), again
-
-
-REFERENCE = PROJECT / "docs/reference/generate.md"
-TABLES = {"recipe": RECIPE.markdown(), "group": GROUP.markdown()}
-
-
-if __name__ == "__main__":
-    REFERENCE.write_text(with_tables(REFERENCE.read_text(), TABLES))

@@ -1,19 +1,12 @@
-"""Devices: what an arm gets by the name of one, and trials in which the page did not have it.
+"""Devices: what an arm gets by the name of one, and trials in which the page did not have it."""
 
-Run as a program, this writes the table of docs/reference/devices.md again:
-
-    PYTHONPATH=. python tests/unit/trial/test_devices.py
-"""
-
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.devices import DEVICES, Device, devices_table
+from lanelab.driver.arm.browsers.devices import DEVICES, Device
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.schemas import with_tables
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Slowdown
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
@@ -24,7 +17,6 @@ from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances
 from tests.kit.records import LINK, SITE, browser, record
 
-REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "devices.md"
 PHONE = Arm.parse("phone", {"device": "moto-g-power"})
 PHONE_VIEW = {"width": 412, "pixel_ratio": 1.75, "touch_points": 5}
 FOUR_TIMES = {
@@ -127,16 +119,3 @@ def test_the_verdict_asks_for_both() -> None:
 def test_the_factor_is_of_the_fastest_runs_and_that_of_processor_time_of_the_usual() -> None:
     found = Slowdown((130.0, 120.0, 500.0), (30.0, 90.0), (60.0, 128.0, 130.0), (31.0, 32.0, 33.0))
     assert (found.factor, found.cpu_factor) == (4, 4)
-
-
-def test_the_reference_has_the_table() -> None:
-    """PYTHONPATH=. build/env/bin/python tests/unit/trial/test_devices.py writes it again."""
-    assert as_it_should_be() == REFERENCE.read_text()
-
-
-def as_it_should_be() -> str:
-    return with_tables(REFERENCE.read_text(), {"devices": devices_table()})
-
-
-if __name__ == "__main__":
-    REFERENCE.write_text(as_it_should_be())

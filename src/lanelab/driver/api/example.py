@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.schema import SCHEMA_FILE
+from lanelab.driver.experiment.shipped import EXPERIMENT_SCHEMA
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 
 
-def example(schema: Path = SCHEMA_FILE) -> str:
+def example(schema: Path = EXPERIMENT_SCHEMA) -> str:
     """Return its text. The first line is for editors: completion and errors while typing."""
     return f"# yaml-language-server: $schema={schema}\n{EXAMPLE.read_text(encoding='utf-8')}"
 
@@ -17,8 +17,8 @@ def example(schema: Path = SCHEMA_FILE) -> str:
 def write_example(file: Path) -> None:
     """Write it into a new file. Raises InputError where one is there, or none can be written."""
     folder = file.absolute().parent
-    beside = folder.is_relative_to(SCHEMA_FILE.parent.parent)
-    schema = Path(os.path.relpath(SCHEMA_FILE, folder)) if beside else SCHEMA_FILE
+    beside = folder.is_relative_to(EXPERIMENT_SCHEMA.parent.parent)
+    schema = Path(os.path.relpath(EXPERIMENT_SCHEMA, folder)) if beside else EXPERIMENT_SCHEMA
     try:
         with file.open("x", encoding="utf-8") as written:
             written.write(example(schema))

@@ -9,5 +9,4 @@ claims      published statements that can be checked, in the claim_ files
 figures     what the charts show
 read        from a file to an Experiment
 schedule    which trial comes next
-schema      the JSON schema for editors
 """

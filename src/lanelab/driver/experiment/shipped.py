@@ -8,6 +8,7 @@ from lanelab.driver.base.paths import PROJECT
 
 EXPERIMENTS = PROJECT / "experiments"
 STUDY_FILE = "study.yaml"  # makes a folder of experiments a study
+EXPERIMENT_SCHEMA, STUDY_SCHEMA = EXPERIMENTS / "experiment.schema.json", EXPERIMENTS / "study.schema.json"
 SUFFIX = ".yaml"
 FILE_SUFFIXES = (SUFFIX, ".yml")  # what ends so is a file, and no name
 

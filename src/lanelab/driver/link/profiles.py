@@ -121,12 +121,3 @@ def _replace_delays(base: dict[str, object], link: Link, overrides: Mapping[str,
         base.pop(key, None)
     if "rtt" not in overrides:
         base |= {"delay_down": link.down.delay, "delay_up": link.up.delay}
-
-
-def profiles_table() -> str:
-    """Return the reference of every profile, in Markdown."""
-    rows = ["| profile | settings | source |", "| --- | --- | --- |"]
-    for profile in PROFILES.values():
-        settings = ", ".join(f"`{key}: {value}`" for key, value in profile.settings.items())
-        rows.append(f"| `{profile.name}` | {settings} | {profile.source} |")
-    return "\n".join(rows)

@@ -60,17 +60,3 @@ def device_named(name: str) -> Device:
         return BY_NAME[name]
     except KeyError:
         raise InputError(f"there is no device {name!r}", f"Devices are {', '.join(BY_NAME)}", key="device") from None
-
-
-def devices_table() -> str:
-    """Return the reference of every device, in Markdown."""
-    rows = [
-        "| name | what | view | pixel ratio | touch | slowdown | its source |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for each in DEVICES:
-        width, height = each.viewport
-        touch, slowdown = "yes" if each.touch else "", f"{each.cpu_slowdown:g}"
-        cells = (f"`{each.name}`", each.title, f"{width}x{height}", f"{each.pixel_ratio:g}", touch, slowdown, each.why)
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)

@@ -7,9 +7,7 @@ from pathlib import Path
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.experiment.keys import read_name
-from lanelab.driver.experiment.schema import SCHEMA_FILE as EXPERIMENT_SCHEMA
-from lanelab.driver.experiment.shipped import STUDY_FILE
-from lanelab.driver.run.study.schema import SCHEMA_FILE as STUDY_SCHEMA
+from lanelab.driver.experiment.shipped import EXPERIMENT_SCHEMA, STUDY_FILE, STUDY_SCHEMA
 
 FILES = (STUDY_FILE, "figure-1.yaml", "README.md")
 

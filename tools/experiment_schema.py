@@ -1,28 +1,10 @@
-"""The JSON schema of an experiment file, for editors: names, choices and shapes. lanelab itself checks more.
-
-Run as a program, this writes experiments/experiment.schema.json and the tables of docs/reference/experiment.md and
-docs/reference/claims.md again:
-
-    python -m lanelab.driver.experiment.schema
-"""
+"""The JSON schema of an experiment file, for editors: names, choices and shapes. lanelab itself checks more."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.coded import Json
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
-from lanelab.driver.base.settings.schemas import (
-    Schema,
-    one_or_many,
-    properties,
-    reference,
-    shown,
-    with_definitions,
-    with_tables,
-)
-from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.experiment.claim import LINES
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
@@ -35,16 +17,13 @@ from lanelab.driver.link.profiles import PROFILES
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import FETCH, LOAD, PAGE_LOAD
 from lanelab.driver.trial.recorders.registry import RECORDERS
+from tools.schema_parts import Schema, one_or_many, properties, reference, shown, with_definitions
 
-SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
-REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"
-CLAIMS_REFERENCE = PROJECT / "docs" / "reference" / "claims.md"
-JOURNEYS_REFERENCE = PROJECT / "docs" / "reference" / "journeys.md"
 _TEXT: Schema = {"type": "string"}
 _VALUE: Schema = {"type": ["string", "number", "boolean"]}
 
 
-def schema() -> Schema:
+def experiment_schema() -> Schema:
     """Return the schema as editors understand it, in Draft 7."""
     return with_definitions(_whole(), _kinds())
 
@@ -263,26 +242,3 @@ def _one_link() -> dict[str, Schema]:
 
 def _section(name: str) -> dict[str, Schema]:
     return properties(SECTIONS[name], _shapes().get(name))
-
-
-def schema_text() -> str:
-    return text_of(schema())
-
-
-def reference_tables() -> dict[Path, dict[str, str]]:
-    """Return every generated table, by the page that has it."""
-    return {
-        REFERENCE: {"arm": ARM.markdown(), **{name: SECTIONS[name].markdown() for name in SECTIONS if name != "step"}},
-        JOURNEYS_REFERENCE: {"step": SECTIONS["step"].markdown()},
-        CLAIMS_REFERENCE: {name: table.markdown() for name, table in CLAIM_SECTIONS.items()},
-    }
-
-
-def _write() -> None:
-    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
-    for page, tables in reference_tables().items():
-        page.write_text(with_tables(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    _write()

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lanelab.driver.base.coded import Json, JsonObject
-from lanelab.driver.base.settings.editor_values import as_editors_read
 from lanelab.driver.base.settings.setting import Key, Setting, Table
+from tools.editor_values import as_editors_read
 
 Schema = JsonObject
 _SHOWN = ("description", "default", "examples")
@@ -105,14 +105,3 @@ def _laid_out(part: object, indent: str) -> str:
     opening, closing = "{}" if isinstance(part, dict) else "[]"
     body = ",\n".join(f"{deeper}{row}" for row in rows)
     return f"{opening}\n{body}\n{indent}{closing}"
-
-
-def with_tables(page: str, tables: Mapping[str, str]) -> str:
-    """Return a page of the reference with each table between the marks that have its name."""
-    for name, table in tables.items():
-        before, begin, rest = page.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- /{name} -->")
-        if not end:
-            raise ValueError(f"the page has no place for {name}: write <!-- {name} --> and <!-- /{name} -->")
-        page = f"{before}{begin}{table}\n{end}{after}"
-    return page
