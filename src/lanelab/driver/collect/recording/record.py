@@ -61,7 +61,6 @@ class Recording:
     screenshot: bytes  # PNG
     notes: tuple[str, ...] = ()  # for the user
     hosts_of_browser: tuple[str, ...] = ()  # hosts that the browser itself asked for something
-    log_bytes: int = 0
     whole_log: bool = True
 
 
@@ -99,7 +98,7 @@ def record(
             chromium.leave(scaled(FINISHES_WITHIN_S))
         finally:
             chromium.kill()
-        log, size = _read_log(folder)
+        log = _read_log(folder)
         exchanges_of_page = exchanges.recorded(log, seen.loaded_ms)
     if exchanges_of_page.entry is None:
         what = f"{exchanges.shown(wish.url)} was loaded, and its answer is not in the browser's log"
@@ -117,7 +116,6 @@ def record(
         screenshot=seen.screenshot,
         notes=tuple(seen.notes),
         hosts_of_browser=exchanges_of_page.hosts_of_browser,
-        log_bytes=size,
         whole_log=log.whole,
     )
 
@@ -163,12 +161,11 @@ def _visit(chromium: Chromium, wish: Wish, tell: Callable[[str], None]) -> _Seen
     return seen
 
 
-def _read_log(folder: Path) -> tuple[netlog.Netlog, int]:
+def _read_log(folder: Path) -> netlog.Netlog:
     file = folder / NETLOG
     try:
         with file.open("rb") as opened:
-            log = netlog.read(netlog.lines_of(opened))
-            return log, opened.tell()
+            return netlog.read(netlog.lines_of(opened))
     except OSError as error:
         what = f"Chromium left no log of its network: {error.strerror}"
         raise RecordingError(what, "Free some space in the build folder") from error
