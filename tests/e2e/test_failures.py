@@ -20,7 +20,7 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.run.built_programs import of_servers
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.site.load import load_site
-from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.page_load.finish import finish
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import TrialContext
 from tests.kit.handles import LanelabCommand
@@ -175,7 +175,7 @@ def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -
         bed.prepare_trial(spec)
         data = bed.run_trial(spec.timeout_s)
     context = TrialContext(arm, site, experiment.cells[0].link.link, experiment, spec.folder)
-    record = PageLoad().finish(data, context)
+    record = finish(data, context)
     assert Reason.BELOW_BOUND in {failure.reason for failure in record.failures}
 
 

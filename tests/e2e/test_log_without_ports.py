@@ -17,7 +17,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.site.load import load_site
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.page_load.finish import finish
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import TrialContext
 from tests.kit.handles import LanelabCommand
@@ -87,7 +87,7 @@ class Loaded:
         data = copy.deepcopy(self.data)
         data["evidence"]["server"]["unplaced"] = [line.to_json() for line in SERVERS["webfs"].requests(log)]
         data["evidence"] |= evidence
-        return PageLoad().finish(data, replace(self.context, folder=folder))
+        return finish(data, replace(self.context, folder=folder))
 
 
 @pytest.fixture(scope="module")

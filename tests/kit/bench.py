@@ -16,7 +16,7 @@ from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.site.load import load_site, site_names
 from lanelab.driver.site.prepare import prepare
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.page_load.finish import finish
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import TrialContext
 from tests.kit.handles import OpenBed
@@ -80,7 +80,7 @@ class Bench:
         data = self._bed.run_trial(TIMEOUT_S)
         wanted_site = asked.site()
         context = TrialContext(asked.made().on(wanted_site), wanted_site, Link.parse(asked.link), experiment, folder)
-        return PageLoad().finish(data, context)
+        return finish(data, context)
 
     @property
     def bed_name(self) -> str:

@@ -14,6 +14,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.rounds import Schedule
 from lanelab.driver.link.results import Result, SelfTest
 from lanelab.driver.link.selftest.effort import Effort
+from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run import current_bed
@@ -26,7 +27,7 @@ from lanelab.driver.run.served_sites import ServedSites
 from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.site.load import load_site
-from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.registry import WORKLOADS
 from lanelab.driver.trial.spec import TrialSpec
 
 PLAN = {"order": "interleaved", "looks": [[9, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
@@ -111,7 +112,8 @@ def _judged_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts have tests of their own, and so have versions, which beds of real nodes are asked for."""
 
     monkeypatch.setattr(current_bed, "versions_of", lambda *_: {"browser": "a stand-in"})
-    monkeypatch.setattr(PageLoad, "finish", lambda _self, data, _context: TrialRecord.from_json(data))
+    judged = replace(WORKLOADS[PAGE_LOAD], finish=lambda data, _context: TrialRecord.from_json(data))
+    monkeypatch.setitem(WORKLOADS, PAGE_LOAD, judged)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence, WitnessNames
-from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.page_load.finish import finish
 from lanelab.driver.trial.tolerances import Tolerances
 from lanelab.driver.trial.workload import TrialContext
 from tests.kit.changed_run import changing
@@ -130,7 +130,7 @@ def finished(data: dict[str, Any], arm: Arm, folder: Path) -> PageLoadEvidence:
     experiment = cast(Experiment, SimpleNamespace(tolerances=Tolerances(), recorders={}))
     context = TrialContext(arm, SITE, Link.parse({"rtt": "40ms", "rate": "10mbit"}), experiment, folder)
     data["evidence"] |= {"capture": {}, "packets": {}}
-    done = PageLoad().finish(data, context)
+    done = finish(data, context)
     assert done.ok, done.failures
     assert done.page_load
     return done.page_load

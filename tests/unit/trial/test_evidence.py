@@ -15,8 +15,8 @@ from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.expectation import Expected
+from lanelab.driver.trial.page_load.finish import finish
 from lanelab.driver.trial.page_load.judges.registry import judge
-from lanelab.driver.trial.page_load.workload import PageLoad
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.workload import TrialContext
 from tests.kit.asked_trials import EXPERIMENT, LINK, MACHINE
@@ -146,7 +146,7 @@ def failures(name: str, data: Data, folder: Path) -> dict[Reason, str]:
         TrialRecord.from_json(data)
     except RecordError:
         context = TrialContext(GOOD[name], SITE, LINK, EXPERIMENT, folder)
-        return {failure.reason: failure.detail for failure in PageLoad().finish(data, context).failures}
+        return {failure.reason: failure.detail for failure in finish(data, context).failures}
     return {failure.reason: failure.detail for failure in judged(name, data)}
 
 

@@ -11,7 +11,6 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load import finish as finishing
 from lanelab.driver.trial.page_load.finish import STEPS, Step
-from lanelab.driver.trial.page_load.workload import PageLoad
 from lanelab.driver.trial.workload import TrialContext
 from tests.kit.asked_trials import EXPERIMENT, LINK
 from tests.kit.frames import Recorder, Talk
@@ -51,7 +50,7 @@ def recorded() -> Data:
 def finished(folder: Path, link: Link = LINK) -> TrialRecord:
     folder.mkdir()
     (folder / "client.pcap").write_bytes(captured())
-    return PageLoad().finish(recorded(), TrialContext(SPDY, SITE, link, EXPERIMENT, folder))
+    return finishing.finish(recorded(), TrialContext(SPDY, SITE, link, EXPERIMENT, folder))
 
 
 def other_order(rng: random.Random) -> tuple[Step, ...]:

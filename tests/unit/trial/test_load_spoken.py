@@ -19,11 +19,11 @@ from lanelab.driver.record.reasons import FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.datagrams import counted_since, counts_in
+from lanelab.driver.trial.server_load.finish import finish
 from lanelab.driver.trial.server_load.first_packets import packets_of
 from lanelab.driver.trial.server_load.spoken import seconds_logged, served_by_protocol, spoken_flags
 from lanelab.driver.trial.server_load.verdict import judge
 from lanelab.driver.trial.server_load.wire import quic_witness
-from lanelab.driver.trial.server_load.workload import Load
 from lanelab.driver.trial.tolerances import Tolerances
 from lanelab.driver.trial.workload import TrialContext
 from tests.kit.quic_records import flow
@@ -155,7 +155,7 @@ def test_a_server_that_drops_datagrams_counts_and_is_flagged(dropped: int, *, fl
 def test_the_flag_is_in_the_record(tmp_path: Path) -> None:
     told = record(changed(at_server=NodeDatagrams(9_000, 1_000, 1_000)))
     context = TrialContext(H3, SITE, Link.parse({"rtt": "40ms"}), Rules(), tmp_path, EXPECTED.settings)
-    finished = Load().finish(told.to_json(), context)
+    finished = finish(told.to_json(), context)
     assert [flag.name for flag in finished.flags] == [FlagName.SERVER_DROPPED]
     assert finished.ok
 

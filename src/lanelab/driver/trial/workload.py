@@ -1,5 +1,4 @@
-"""What a trial does is a workload: a page load, a server under load, a fetch. Each is one class, and one row in
-registry.py.
+"""What a trial does is a workload: a page load, a server under load, a fetch. Each is one row in registry.py.
 
 The controller plans and judges; the bed process does. `prepare` does everything that may take its time, `run` is the
 part that is measured and what must be read right after it, `end` ends whatever was started for the trial.
@@ -15,6 +14,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.moving import Played
+from lanelab.driver.record.metrics import PRIMARY
 from lanelab.driver.record.reasons import Failure
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
@@ -109,22 +109,18 @@ class BedSide(Protocol):
         ...
 
 
-class Workload(Protocol):
-    """One kind of trial."""
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One kind of trial. `on_bed` returns its part in the bed process, and imports what only that part needs.
 
-    @property
-    def name(self) -> str: ...
+    `finish` makes a judged record of the JSON of what the bed recorded. It leaves in the folder just what is to be
+    kept. Evidence that is absent or cannot be read is a failure of the trial, never an error."""
+
+    name: str
+    on_bed: Callable[[BedPlace], BedSide]
+    finish: Callable[[object, TrialContext], TrialRecord]
 
     @property
     def primary(self) -> str:
         """The metric that a trial is for: intervals, comparisons and `until` go by it."""
-        ...
-
-    def on_bed(self, place: BedPlace) -> BedSide:
-        """Return its part in the bed process. Imports what only that part needs."""
-        ...
-
-    def finish(self, data: object, context: TrialContext) -> TrialRecord:
-        """Make a judged record of the JSON of what the bed recorded. Leaves in the folder just what is to be kept.
-        Evidence that is absent or cannot be read is a failure of the trial, never an error."""
-        ...
+        return PRIMARY[self.name]

@@ -26,6 +26,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ResolverLog
 from lanelab.driver.record.evidence.settings import SettingsEvidence
 from lanelab.driver.record.evidence.spoken import NodeDatagrams
+from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.datagrams import counted_since
@@ -57,9 +58,8 @@ class _Load:
 class PageLoadOnBed(BedSide):
     """Loads pages on a bed, one after the other."""
 
-    def __init__(self, name: str, place: BedPlace) -> None:
-        """Begin. `name` is the workload's."""
-        self._name, self._place, self._serving = name, place, place.serving
+    def __init__(self, place: BedPlace) -> None:
+        self._place, self._serving = place, place.serving
         self._client, self._server = place.substrate.node("client"), place.substrate.node("server")
         self._lost_at_input = place.substrate.router.lost_at_input
         self._gateways = Gateways(self._client, place.serving, place.folder)
@@ -206,7 +206,7 @@ class PageLoadOnBed(BedSide):
             "after_load_s": time.monotonic() - load.ended_at,
         }
         return TrialRecord(
-            workload=self._name,
+            workload=PAGE_LOAD,
             started_utc=started_utc,
             measures={name: value for one in recordings.values() for name, value in one.measures.items()},
             series={name: series for one in recordings.values() for name, series in one.series.items()},
