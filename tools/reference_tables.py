@@ -87,7 +87,7 @@ def _profiles() -> str:
 
 def _devices() -> str:
     rows = (
-        (f"`{each.name}`", each.title, "{}x{}".format(*each.viewport), f"{each.pixel_ratio:g}",
+        (f"`{each.name}`", each.title, f"{each.viewport[0]}x{each.viewport[1]}", f"{each.pixel_ratio:g}",
          "yes" if each.touch else "", f"{each.cpu_slowdown:g}", each.why)
         for each in DEVICES
     )  # fmt: skip
