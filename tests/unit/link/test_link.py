@@ -14,7 +14,6 @@ from lanelab.driver.link.link_values import LONGEST_TRACE
 from tests.kit.links import settings
 
 
-
 @given(settings())
 def test_a_link_reads_back_from_its_own_settings(mapping: dict[str, object]) -> None:
     link = Link.parse(mapping)

@@ -7,7 +7,6 @@ from lanelab.driver.link import Link
 from lanelab.driver.link.profiles import PROFILES, Profile, resolve
 
 
-
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
 def test_a_profile_is_a_link_with_a_source(profile: Profile) -> None:
     assert Link.parse(profile.link.to_mapping()) == profile.link

@@ -10,7 +10,7 @@ from lanelab.driver.trial.workload import BedPlace, BedSide, Workload
 
 
 def _page_load(place: BedPlace) -> BedSide:
-    """Selenium and what it brings take a third of a second to import: only beds that load pages pay for it."""
+    # Selenium and what it brings take a third of a second to import: only beds that load pages pay for it.
     from lanelab.driver.trial.page_load.bed_side import PageLoadOnBed  # noqa: PLC0415
 
     return PageLoadOnBed(place)

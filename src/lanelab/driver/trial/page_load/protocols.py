@@ -4,12 +4,12 @@ How connections were used is asked in connection_use.py. Each claim is checked w
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.gateway import log
-from lanelab.driver.arm.gateway.configuration import PORT, browser_addresses
+from lanelab.driver.arm.gateway.configuration import PORT
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.server import TLS_NAMES
 from lanelab.driver.record.evidence.ends import Ends, ports_of
@@ -41,6 +41,7 @@ class Protocols:
     arm: Arm
     site: Site
     witnesses: Witnesses
+    gateway_addresses: Mapping[str, str]  # of every host of the trial's site
 
     def failures(self) -> Iterator[Failure]:
         browser, quic = self._browser, self._quic
@@ -80,9 +81,8 @@ class Protocols:
 
     def _browser_side(self) -> Iterator[str]:
         """The browser must meet the gateway, and in the same way in every trial."""
-        addresses = browser_addresses(self.site.hosts)
         sides = [(host(each), (each.protocol, each.tls, each.remote)) for each in self._browser.fetched]
-        wrong = [side for name, side in sides if side != (*BROWSER_SIDE, f"{addresses[name]}:{PORT}")]
+        wrong = [side for name, side in sides if side != (*BROWSER_SIDE, f"{self.gateway_addresses[name]}:{PORT}")]
         if wrong:
             used = " ".join(str(word) for word in wrong[0])
             yield f"between browser and gateway {len(wrong)} of {len(sides)} requests used {used}"

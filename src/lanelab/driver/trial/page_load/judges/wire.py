@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from lanelab.driver.arm.gateway.configuration import browser_addresses
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.connection_use import ConnectionUse
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, once
@@ -27,7 +28,8 @@ def _of_connections(case: Case, part: ServedHosts) -> Iterator[Failure]:
     record = replace(case.record, requests=requests) if part.others else case.record
     fetched = [each for each in case.requests if host(each) not in part.others]
     keepalive = Keepalive(part.arm, part.witnesses, fetched, on_network(case.record.requests))
-    yield from Protocols(record, case.evidence, part.arm, part.site, part.witnesses).failures()
+    addresses = browser_addresses(case.site.hosts)
+    yield from Protocols(record, case.evidence, part.arm, part.site, part.witnesses, addresses).failures()
     yield from ConnectionUse(part.arm, case.link, part.witnesses, keepalive).failures()
     yield from _of_other_hosts(part)
 
