@@ -17,6 +17,7 @@ from lanelab.driver.experiment.schedule.order import phases, round_order
 from lanelab.driver.experiment.schedule.warnings import warnings
 from lanelab.driver.link import Link
 from lanelab.driver.site.load import read_site_manifest
+from lanelab.driver.site.site import SiteObject
 from lanelab.driver.trial.fetch.settings import FetchSettings
 from tests.kit.experiments import PATIENT, SMALL, read
 
@@ -219,6 +220,36 @@ def test_pipelining_where_each_object_has_a_connection_is_warned_of(connections:
     experiment = read(GATEWAY + f"{{ahead: {{pipelining: 4, connections_per_host: {connections}}}}}")
     found = warnings(experiment, estimate(experiment, LOADS))
     assert any("pipelining can do nothing in ahead" in words for words in found) is warned
+
+
+@pytest.mark.parametrize(
+    ("arm", "warned"),
+    [
+        ("protocol: h2, tls: 1.3", True),
+        ("protocol: h2, tls: 1.3, addresses: per-origin", False),
+        ("protocol: h2, tls: 1.3, via: gateway", False),
+        ("protocol: h2, tls: 1.3, browser: firefox", False),
+        ("tls: 1.3", False),
+    ],
+)
+def test_images_that_chromium_holds_back_are_warned_of(arm: str, warned: bool) -> None:
+    experiment = read(f"sites: shop\nlinks: {{rtt: 20ms}}\narms: {{one: {{{arm}}}}}")
+    load = SiteLoad(40, 6, 300_000, has_many_hosts_images=True)
+    found = warnings(experiment, estimate(experiment, {"shop": load}))
+    assert any("one: of hosts that share a connection" in words for words in found) is warned
+
+
+@pytest.mark.parametrize(
+    ("images", "held"), [((20,), False), ((20, 6, 4), False), ((7, 20), True), ((20, 6, 5), True), ((), False)]
+)
+def test_which_pages_have_more_images_than_chromium_asks_for(images: tuple[int, ...], held: bool) -> None:
+    objects = [
+        SiteObject(f"{host}.test", f"/{number}.png", 100, "image/png", "0" * 64)
+        for host, count in enumerate(images)
+        for number in range(count)
+    ]
+    objects += [SiteObject("9.test", f"/{number}.css", 100, "text/css", "0" * 64) for number in range(30)]
+    assert SiteLoad.of(objects).has_many_hosts_images is held
 
 
 @pytest.mark.parametrize(

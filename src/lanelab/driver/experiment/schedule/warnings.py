@@ -76,6 +76,10 @@ def _of_page_loads(experiment: Experiment, estimate: Estimate) -> list[str]:
     if alone:
         what = f"pipelining can do nothing in {', '.join(alone)}: the page has no more objects than"
         warned.append(f"{what} connections_per_host allows connections, and a free one is taken first")
+    sharing = sorted({one.cell.arm.name for one in estimate.cells if _holds_images_back(one)})
+    if sharing:
+        what = f"{', '.join(sharing)}: of hosts that share a connection Chromium has 6 images under way at once"
+        warned.append(f"{what}, of all 10, as by HTTP/1.1. Write addresses: per-origin, or via: gateway, or mean it")
     deep = sorted({one.cell.arm.name for one in estimate.cells if _deeper_than_chromium(one)})
     if deep:
         warned.append(f"{', '.join(deep)}: Chromium's pipelines were {CHROMIUMS_DEPTH} requests deep at most")
@@ -121,6 +125,13 @@ def _never_ahead(one: CellEstimate) -> bool:
     """Return whether a pipelined arm has a connection for each object, so that none is asked for ahead of an answer."""
     arm = one.cell.arm
     return arm.pipelining > 1 and arm.pipelining_policy != "firefox" and one.load.objects <= arm.connections_per_host
+
+
+def _holds_images_back(one: CellEstimate) -> bool:
+    """Return whether Chromium takes hosts for such of HTTP/1.1, as they come over another's connection of HTTP/2."""
+    arm = one.cell.arm
+    shares = arm.protocol == "h2" and arm.via == "browser" and arm.addresses != "per-origin"
+    return shares and arm.browser == "chromium" and one.load.has_many_hosts_images
 
 
 def _deeper_than_chromium(one: CellEstimate) -> bool:
