@@ -258,7 +258,7 @@ func (o *labOutput) warmedUp() {
 func (o *labOutput) second(zero time.Time) {
 	now := time.Now()
 	values, took := o.recorder.second(now), now.Sub(o.lastAt)
-	for _, name := range rates { // a line that comes late is of more than a second, and the next of less
+	for _, name := range rates { // a line that comes late is of more than a second
 		if count, there := values[name]; there {
 			values[name] = count / took.Seconds()
 		}
@@ -275,13 +275,17 @@ func (o *labOutput) second(zero time.Time) {
 	values["generator_lag_ms"] = inMS(o.lag.take())
 	o.line(secondLine{"second", inMS(o.next.Sub(zero)), values, o.script.second(took)})
 	o.lastAt = now
-	for !o.next.After(now) { // a second in which it did not wake has no line
+	for o.next.Sub(now) < shortestLine { // a second in which it did not wake has no line
 		o.next = o.next.Add(time.Second)
 	}
 	if !o.warm && now.Sub(zero) >= o.settings.warmUp() {
 		o.warmedUp()
 	}
 }
+
+// shortestLine is the time that a line is of at least. What came in while the process was not woken is counted in the moment after: over a
+// few milliseconds it would be a rate of many times what there was, and weigh as much as that of a whole second.
+const shortestLine = time.Second / 2
 
 // rates are the numbers of a second that are counts, of what happened since the line before.
 var rates = []string{"requests_per_s", "errors_per_s", "bytes_per_s", "connections_opened_per_s", "pages_per_s", "page_errors_per_s"}

@@ -54,27 +54,35 @@ func TestConnectionsOfSetupAndTeardownCountInNothing(t *testing.T) {
 	}
 }
 
-// A process that is not woken writes its line late. What it counts is then of more than a second.
-func TestRatesAreOverTheTimeOfTheirLine(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "load.jsonl")
-	file, err := os.Create(name)
+// late is the output of a load that began so long ago, and when that was. It has written no second's line.
+func late(t *testing.T, by time.Duration) (o *labOutput, zero time.Time) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "load.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
 	r := newRecorder(&Settings{DurationS: 60})
-	zero := time.Now().Add(-4 * time.Second)
+	zero = time.Now().Add(-by)
 	r.begins(zero)
-	o := &labOutput{
+	o = &labOutput{
 		recorder: r, script: newScriptMetrics(), settings: r.settings, file: file, lag: newLag(), begun: true, next: zero.Add(time.Second),
 		beforeAt: zero, lastAt: zero,
 	}
-	defer close(o.lag.stop)
+	t.Cleanup(func() {
+		close(o.lag.stop)
+		file.Close()
+	})
+	return o, zero
+}
+
+// A process that is not woken writes its line late. What it counts is then of more than a second.
+func TestRatesAreOverTheTimeOfTheirLine(t *testing.T) {
+	o, zero := late(t, 4*time.Second)
 	for range 8 {
-		r.connected(time.Millisecond)
+		o.recorder.connected(time.Millisecond)
 	}
 	o.second(zero)
-	text, err := os.ReadFile(name)
+	text, err := os.ReadFile(o.file.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,6 +95,17 @@ func TestRatesAreOverTheTimeOfTheirLine(t *testing.T) {
 	}
 	if due := zero.Add(4 * time.Second); !o.next.After(due) || o.lastAt.Before(due) {
 		t.Errorf("this line was of %v, the next is due at %v", o.lastAt, o.next)
+	}
+}
+
+// What came in while a process was not woken is counted in the moment after. A line of that moment would have a rate of many times what there was.
+func TestNoLineIsOfAMomentOnly(t *testing.T) {
+	for _, by := range []time.Duration{time.Second, 1300 * time.Millisecond, 1700 * time.Millisecond, 1990 * time.Millisecond} {
+		o, zero := late(t, by)
+		o.second(zero)
+		if left := o.next.Sub(o.lastAt); left < time.Second/2 || left >= 3*time.Second/2 || o.next.Sub(zero)%time.Second != 0 {
+			t.Errorf("after a line at %v the next is due at %v", o.lastAt.Sub(zero), o.next.Sub(zero))
+		}
 	}
 }
 
