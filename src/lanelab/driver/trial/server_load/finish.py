@@ -104,7 +104,8 @@ def _largest(series: Mapping[str, Series], name: str) -> float | None:
 
 
 def _mean(series: Mapping[str, Series], name: str, begin_ms: float) -> float | None:
-    values = [value for at_ms, value in series[name].points if at_ms >= begin_ms] if name in series else []
+    """A point is of the second before it, so that at `begin_ms` is of the warm-up."""
+    values = [value for at_ms, value in series[name].points if at_ms > begin_ms] if name in series else []
     return math.fsum(values) / len(values) if values else None
 
 
