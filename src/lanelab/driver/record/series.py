@@ -10,4 +10,4 @@ class Series(Coded):
     """A number over time."""
 
     unit: str
-    points: tuple[tuple[float, float], ...]  # ms from the start of the trial, value
+    points: tuple[tuple[float, float], ...]  # ms since the load began, value

@@ -71,7 +71,7 @@ def series_of(database: sqlite3.Connection, trial: int, names: Sequence[str]) ->
 
 
 def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
-    """Yield (trial, name, ms since the trial began, value) of every point of all trials."""
+    """Yield (trial, name, ms since the load began, value) of every point of all trials."""
     query = "SELECT trial, name, t_ms, value FROM series WHERE trial BETWEEN ? AND ? ORDER BY trial, name, t_ms"
     yield from each_row(folder, query, SERIES_PART)
 
