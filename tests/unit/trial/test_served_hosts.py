@@ -93,6 +93,18 @@ def test_each_witness_alone_is_enough(change: Callable[[Data], None], reason: Re
     assert says in failures(data)[reason]
 
 
+def test_tls_of_what_another_servers_redirect_led_to_is_the_servers_word() -> None:
+    """Chromium does not say it, and the redirect is of a host for which another server answers."""
+    data = sound()
+    asked("b.test", tls=None)(data)
+    assert Reason.TLS_FALLBACK in failures(data)
+    logo = data["requests"][2]["url"]
+    data["requests"][1] |= {"status": 302, "response_headers": [["Location", logo]]}
+    assert Reason.TLS_FALLBACK not in failures(data)
+    line("b.test", tls="TLSv1.2")(data)
+    assert "by the browser 1 of 1 requests used TLS 1.2" in failures(data)[Reason.TLS_FALLBACK]
+
+
 def test_connections_go_by_address_and_requests_by_that_or_their_host() -> None:
     data = sound()
     line("b.test", local=":443")(data)  # as Caddy and lighttpd say it

@@ -15,6 +15,7 @@ from tests.kit.records import SITE, Data, record
 from tests.kit.wire_plans import (
     HTML,
     IMAGES,
+    LOGO,
     MANY,
     PIPELINED,
     PLANS,
@@ -175,6 +176,20 @@ def test_a_false_word_of_any_one_is_found(reason: Reason, name: str, changing: C
     found = {failure.reason: failure.detail for failure in judged(told, PLANS[name])}
     assert reason in found
     assert says in found[reason]
+
+
+@pytest.mark.parametrize("scheme", ["https", "http"])
+def test_a_redirect_may_lead_to_all_that_a_host_has(scheme: str) -> None:
+    """Chromium does not say the TLS of an answer to which another host's redirect led, and no other one came by that
+    connection. The redirect may name it in clear: pages are told to ask for everything by TLS."""
+    told = PLANS["keepalive"].told()
+    browser(2, tls=None)(told)
+    found = {failure.reason: failure.detail for failure in judged(told, PLANS["keepalive"])}
+    assert "1 of 3 requests used h2 None 127.0.0.2:443" in found[PROTOCOL]
+    browser(1, status=302, response_headers=[["Location", f"{scheme}://{LOGO}"]])(told)
+    assert PROTOCOL not in {failure.reason for failure in judged(told, PLANS["keepalive"])}
+    browser(2, remote="10.10.2.2:443")(told)
+    assert PROTOCOL in {failure.reason for failure in judged(told, PLANS["keepalive"])}
 
 
 def test_each_reason_is_said_once() -> None:

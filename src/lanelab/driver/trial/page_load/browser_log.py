@@ -22,7 +22,6 @@ from lanelab.driver.trial.page_load.requests import (
     host,
     in_clear,
     is_own_redirect,
-    led_to,
     on_network,
     target,
 )
@@ -40,6 +39,7 @@ class BrowserTold:
     evidence: PageLoadEvidence
     arm: Arm
     site: Site
+    led: Collection[str]  # addresses to which redirects led, those of other servers' hosts too
 
     @property
     def fetched(self) -> list[Request]:
@@ -84,7 +84,7 @@ class BrowserTold:
         if request.tls or not request.url.startswith("https:"):
             return request.tls
         there = request.url.partition("#")[0]
-        if there not in led_to(on_network(self.record.requests)):  # a repeat view has some of these in its cache
+        if there not in self.led:
             return None
         if "tls" in SERVERS[self.arm.server].untold(self.arm.protocol):
             return f"TLS {self.arm.tls}"

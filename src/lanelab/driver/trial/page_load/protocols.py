@@ -4,12 +4,11 @@ How connections were used is asked in connection_use.py. Each claim is checked w
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.gateway import log
-from lanelab.driver.arm.gateway.configuration import PORT
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.server import TLS_NAMES
 from lanelab.driver.record.evidence.ends import Ends, ports_of
@@ -23,13 +22,12 @@ from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.browser_log import BrowserTold
 from lanelab.driver.trial.page_load.discovery import ALT_SVC
 from lanelab.driver.trial.page_load.quic_verdict import OverQuic
-from lanelab.driver.trial.page_load.requests import few, host, in_clear
+from lanelab.driver.trial.page_load.requests import few, in_clear
 from lanelab.driver.trial.page_load.requests import target as target_of
 from lanelab.driver.trial.page_load.witnesses import Target, Witnesses, served_target, surplus, target
 
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # 3.1 begins like 3: what is new in it comes later
 SERVER_NAMES = {"http/1.1": "HTTP/1.1", "h2": "HTTP/2.0", "h3": "HTTP/3.0"}
-BROWSER_SIDE = ("h2", "TLS 1.3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class Protocols:
     arm: Arm
     site: Site
     witnesses: Witnesses
-    gateway_addresses: Mapping[str, str]  # of every host of the trial's site
+    led: Collection[str]  # addresses to which redirects led, those of other servers' hosts too
 
     def failures(self) -> Iterator[Failure]:
         browser, quic = self._browser, self._quic
@@ -49,7 +47,6 @@ class Protocols:
             protocol, tls = [*self._protocol_by_gateway()], []
             mismatch = [*self._log(), *self._ports(), *self._targets()]
             if self.witnesses.before_gateway:
-                protocol = [*self._browser_side(), *protocol]
                 mismatch += self._asked_of_the_gateway()
         else:
             protocol, tls = [*browser.protocol(quic.excused())], [*browser.tls()]
@@ -73,19 +70,11 @@ class Protocols:
 
     @property
     def _browser(self) -> BrowserTold:
-        return BrowserTold(self.record, self.evidence, self.arm, self.site)
+        return BrowserTold(self.record, self.evidence, self.arm, self.site, self.led)
 
     @property
     def _quic(self) -> OverQuic:
         return OverQuic(self.record, self.evidence, self.arm, self.site, self.witnesses)
-
-    def _browser_side(self) -> Iterator[str]:
-        """The browser must meet the gateway, and in the same way in every trial."""
-        sides = [(host(each), (each.protocol, each.tls, each.remote)) for each in self._browser.fetched]
-        wrong = [side for name, side in sides if side != (*BROWSER_SIDE, f"{self.gateway_addresses[name]}:{PORT}")]
-        if wrong:
-            used = " ".join(str(word) for word in wrong[0])
-            yield f"between browser and gateway {len(wrong)} of {len(sides)} requests used {used}"
 
     # --- the protocol
 

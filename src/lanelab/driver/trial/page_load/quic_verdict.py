@@ -19,9 +19,8 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.browser_log import BrowserTold
 from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, not_told, not_yet
-from lanelab.driver.trial.page_load.requests import few, host, on_network, target
+from lanelab.driver.trial.page_load.requests import fetched, few, host, on_network, target
 from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 
 HTTPS = 443
@@ -64,7 +63,7 @@ class OverQuic:
 
     @property
     def _fetched(self) -> list[Request]:
-        return BrowserTold(self.record, self.evidence, self.arm, self.site).fetched
+        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
 
     def _unwanted(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield attempts of QUIC by an arm that is not HTTP/3: there may be none."""
