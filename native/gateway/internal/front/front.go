@@ -18,8 +18,8 @@ import (
 
 const (
 	handshakeTime = 30 * time.Second
-	// mostConnections at a time: a browser has a few.
-	mostConnections = 500
+	// mostConnections at a time: more than a browser has, Chromium 256 and Firefox 900. It begins several for each host of a site.
+	mostConnections = 1000
 )
 
 // A Front accepts connections until it is closed.
