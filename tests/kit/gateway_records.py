@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.gateway.configuration import browser_addresses
+from lanelab.driver.arm.gateway.browser_side import browser_addresses
 from lanelab.driver.record.evidence.packets import Connection, FlowSummary, PacketSummary
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
@@ -80,7 +80,7 @@ class Plan:
 
     def told(self) -> Told:
         record = records.record(self.arm, self.site)
-        addresses = browser_addresses(self.site.hosts)
+        addresses = browser_addresses(self.site)
         for each in record["requests"]:
             remote = f"{addresses[str(urlsplit(each['url']).hostname)]}:443"
             each |= {"protocol": "h2", "tls": "TLS 1.3", "remote": remote, "connection": 1, "reused": True}

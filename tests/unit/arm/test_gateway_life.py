@@ -63,7 +63,7 @@ def start(folder: Path, node: Node, script: str) -> Gateway:
     program.chmod(0o755)
     leaf = Authority.make(folder / "authority").leaf(["a.test"], "ecdsa-p256")
     return Gateway.start(
-        node, str(program), Spoken(ARM, NAMES, ("a.test",)), folder / "gateway", leaf, (leaf.spki_sha256_b64,)
+        node, str(program), Spoken(ARM, NAMES, ("127.0.0.1",)), folder / "gateway", leaf, (leaf.spki_sha256_b64,)
     )
 
 

@@ -185,7 +185,7 @@ def test_a_redirect_may_lead_to_all_that_a_host_has(scheme: str) -> None:
     told = PLANS["keepalive"].told()
     browser(2, tls=None)(told)
     found = {failure.reason: failure.detail for failure in judged(told, PLANS["keepalive"])}
-    assert "1 of 3 requests used h2 None 127.0.0.2:443" in found[PROTOCOL]
+    assert "1 of 3 requests used h2 None 127.0.0.1:443" in found[PROTOCOL]
     browser(1, status=302, response_headers=[["Location", f"{scheme}://{LOGO}"]])(told)
     assert PROTOCOL not in {failure.reason for failure in judged(told, PLANS["keepalive"])}
     browser(2, remote="10.10.2.2:443")(told)

@@ -1,11 +1,11 @@
 """An arm as the gateway's configuration. Pure. docs/reference/gateway.md explains each key."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.gateway.browser_side import browser_addresses
 from lanelab.driver.arm.groups import groups
 from lanelab.driver.arm.servers.resolver import ADDRESS as RESOLVER
 from lanelab.driver.arm.servers.resolver import PORT as RESOLVER_PORT
@@ -16,7 +16,6 @@ from lanelab.driver.site.site import Site
 
 VERSION = 1
 PORT = 443
-FIRST_ADDRESS = IPv4Address("127.0.0.1")  # on the node's loopback, where no packet meets the link
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Spoken:
 
     arm: WireSettings
     names: Names
-    hosts: tuple[str, ...]  # all hosts of the site
+    listen: tuple[str, ...]  # addresses at which the browser finds the site's hosts
     beside: tuple[Beside, ...] = ()
 
     @classmethod
@@ -76,14 +75,8 @@ class Spoken:
         """Return what an arm asks for with this site."""
         page, *others = groups(arm, site)
         beside = tuple(Beside(each.site.hosts, each.arm) for each in others)
-        return cls(page.arm, Names(addresses, arm.dns), site.hosts, beside)
-
-
-def browser_addresses(hosts: Iterable[str]) -> dict[str, str]:
-    """Return where the browser finds each host of a site: at the gateway, at an address of its own. A host that came
-    over another's connection would not be known to Chromium as one of HTTP/2: of its images six at a time are asked
-    for, and of all such hosts ten."""
-    return {host: str(FIRST_ADDRESS + number) for number, host in enumerate(hosts)}
+        listen = tuple(dict.fromkeys(browser_addresses(site).values()))
+        return cls(page.arm, Names(addresses, arm.dns), listen, beside)
 
 
 def configuration(spoken: Spoken, place: Place, trusted: Sequence[str]) -> str:
@@ -97,7 +90,7 @@ def _settings(spoken: Spoken, place: Place, trusted: Sequence[str]) -> JsonObjec
     ]
     return {
         "version": VERSION,
-        "listen": [f"{address}:{PORT}" for address in browser_addresses(spoken.hosts).values()],
+        "listen": [f"{address}:{PORT}" for address in spoken.listen],
         "certificate": place.certificate,
         "key": place.key,
         "log": place.log,

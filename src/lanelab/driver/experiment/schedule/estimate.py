@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.gateway.browser_side import MOST_OF_A_HOST, MOST_OF_HOSTS
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.third_parties import GIVES_UP_AFTER
 from lanelab.driver.experiment.model import Cell, Experiment
@@ -28,8 +29,6 @@ RTO_S, LEAST_RTT_S = 0.2, 0.001  # by which Linux waits longer than a round trip
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
 LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES, SECOND_BYTES = 8000, 0.5, 20_000, 1300  # of a server under load
 RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the compressed HAR
-# Images under way at once of a host, and of all such hosts, that Chromium does not know to speak HTTP/2.
-IMAGES_OF_A_HOST, IMAGES_OF_HOSTS = 6, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class SiteLoad:
         """Return the load of a whole site, each object once."""
         images = Counter(each.host for each in objects if each.mime.startswith("image/"))
         others = sorted(images.values())[:-1]  # at least: a page may be on a host with fewer
-        has_many = sum(others) > IMAGES_OF_HOSTS or max(others, default=0) > IMAGES_OF_A_HOST
+        has_many = sum(others) > MOST_OF_HOSTS or max(others, default=0) > MOST_OF_A_HOST
         return cls(len(objects), len({each.host for each in objects}), sum(each.size for each in objects), has_many)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.browser import NETLOG, Repeatable, Surroundings
 from lanelab.driver.arm.browsers.fields import BrowserSettings
-from lanelab.driver.arm.gateway.configuration import browser_addresses
+from lanelab.driver.arm.gateway.browser_side import browser_addresses
 from lanelab.driver.arm.groups import groups
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.site.site import Site
@@ -35,7 +35,7 @@ def surroundings_of(serving: Serving, spec: TrialSpec) -> Surroundings:
     )
     if arm.via == "gateway":
         trusted = (serving.certificate_of_kind(spec, CERTIFICATE).spki_sha256_b64,)
-        hosts = _without(browser_addresses(spec.site.hosts), blocked)
+        hosts = _without(browser_addresses(spec.site), blocked)
         return replace(around, hosts=hosts, dns="instant", trusted=trusted, authority=authority)
     leaf = serving.certificate(spec)
     around = replace(around, without_h2=any(each.takes_any_h2 for each in arm.by_server))

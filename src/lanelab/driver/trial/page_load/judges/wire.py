@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from lanelab.driver.arm.gateway.configuration import PORT, browser_addresses
+from lanelab.driver.arm.gateway.browser_side import browser_addresses
+from lanelab.driver.arm.gateway.configuration import PORT
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.connection_use import ConnectionUse
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, once
@@ -30,7 +31,7 @@ def _beside_gateway(case: Case, led: Collection[str]) -> Iterator[Failure]:
     """Yield a failure where the browser did not meet the gateway, or in another way than in other trials. Chromium does
     not say the TLS of an answer to which another host's redirect led, where nothing else came by that connection."""
     protocol, tls = BESIDE_GATEWAY
-    addresses, untold = browser_addresses(case.site.hosts), {address_of(there) for there in led}
+    addresses, untold = browser_addresses(case.site), {address_of(there) for there in led}
     requests, wrong = case.requests, list[str]()
     for each in requests:
         known = each.tls or (tls if target(each) in untold else None)
