@@ -21,7 +21,8 @@ from . import pages
 from .runs import Played, play, share_programs
 
 PAGE, OTHER, IMAGES = "www.many.test", "img.many.test", 14
-OTHER_IMAGES = 16  # more than Chromium asks for at once of hosts that are not known to speak HTTP/2: 6, of all 10
+OTHER_IMAGES = 40
+HELD_BACK = 10  # so many Chromium asks for at once of hosts that are not known to speak HTTP/2
 ARMS = """\
   native: {}
   keepalive: {via: gateway}
@@ -135,14 +136,15 @@ def test_requests_are_sent_ahead_of_answers(played: Played) -> None:
 
 @pytest.mark.parametrize("arm", ["keepalive", "pipelined", "h2c", "h2", "spdy2", "spdy3", "spdy31"])
 def test_the_browser_holds_nothing_back_of_any_host(played: Played, arm: str) -> None:
-    """What waits does so in the gateway, for the wire that the arm has."""
+    """What waits does so in the gateway, for the wire that the arm has. Only before a host's first answer the browser
+    may not know yet what that speaks."""
     (evidence,) = played.evidence(arm)
     of_other = [each for each in evidence["gateway"]["requests"] if each["url"].startswith(OTHER)]
     assert len(of_other) == OTHER_IMAGES
     at_once = max(
         sum(other["queued_ms"] <= each["queued_ms"] < other["last_byte_ms"] for other in of_other) for each in of_other
     )
-    assert at_once > 10
+    assert at_once > 2 * HELD_BACK
 
 
 def test_names_are_looked_up_over_the_link(played: Played) -> None:

@@ -23,7 +23,8 @@ from lanelab.driver.trial.recorders.tcpdump import HEADERS
 
 BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 2.5, 2.0, 1.5, 0.15  # a link is measured again after its trials
 FETCH_OVERHEAD_S = 0.4
-OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
+# Beside a load, by six studies: to begin it and to end it, and for each request to read what all witnesses have of it.
+OVERHEAD_S, REQUEST_S = {"fresh-process": 1.0, "fresh-context": 0.7, "warm": 0.7}, 0.0055
 PORTION_S = 0.5  # to give a bed its next portion, and to fetch what it made of the last
 RTO_S, LEAST_RTT_S = 0.2, 0.001  # by which Linux waits longer than a round trip before it sends again
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
@@ -150,7 +151,7 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
     expected_s = expected_plt(load, cell.link.link, cell.arm) + held_up_s(cell.arm)
     plt_s = min(expected_s, experiment.timeout.seconds)
     settle_s += sum(step.think.seconds for step in cell.journey[1:])
-    trial_s = plt_s + OVERHEAD_S[cell.arm.start] + settle_s
+    trial_s = plt_s + OVERHEAD_S[cell.arm.start] + load.objects * REQUEST_S + settle_s
     recorded = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())
     disk = recorded + load.objects * (RECORD_BYTES + HAR_BYTES)
     return CellEstimate(cell, plt_s, trial_s, round(disk), load)
