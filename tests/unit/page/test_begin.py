@@ -73,7 +73,7 @@ def test_a_mistake_in_a_file_names_its_line_and_its_key(owner: Visitor, place: P
 def test_a_refusal_says_in_the_language_of_the_page_what_it_means(owner: Visitor, place: Path) -> None:
     owner.headers["Cookie"] += "; lanelab-lang=de"
     answer = begin(owner, trials="0")
-    assert "0 geht hier nicht. Schreib eine ganze Zahl von 1 bis " in answer.text
+    assert "&#x27;0&#x27; geht hier nicht. Schreib eine ganze Zahl von 1 bis " in answer.text
     wrong = f'Das kann der Server nicht. <span lang="en">{place / "wrong.yaml"}:2: links.rtt'
     assert wrong in begin(owner, "wrong.yaml").text
     begun(owner, place)

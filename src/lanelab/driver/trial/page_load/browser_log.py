@@ -67,11 +67,12 @@ class BrowserTold:
 
     def tls(self) -> Iterator[str]:
         wanted, requests = None if self.arm.tls == "off" else f"TLS {self.arm.tls}", self.fetched
-        wrong = [each for each in requests if self._tls_of(each) != (None if self._clear(each) else wanted)]
+        told = [(each, self._tls_of(each)) for each in requests]
+        wrong = [(each, tls) for each, tls in told if tls != (None if self._clear(each) else wanted)]
         if wrong:
-            used = ", ".join(sorted({each.tls or "no TLS" for each in wrong}))
+            used = ", ".join(sorted({tls or "no TLS" for _, tls in wrong}))
             what = f"by the browser {len(wrong)} of {len(requests)} requests used {used} instead of"
-            yield f"{what} {wanted or 'no TLS'}: {few([target(each) for each in wrong])}"
+            yield f"{what} {wanted or 'no TLS'}: {few([target(each) for each, _ in wrong])}"
 
     def _clear(self, request: Request) -> bool:
         return in_clear(self.arm, PORTS.get(urlsplit(request.url).scheme))
