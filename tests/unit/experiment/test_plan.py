@@ -240,7 +240,8 @@ def test_images_that_chromium_holds_back_are_warned_of(arm: str, warned: bool) -
 
 
 @pytest.mark.parametrize(
-    ("images", "held"), [((20,), False), ((20, 6, 4), False), ((7, 20), True), ((20, 6, 5), True), ((), False)]
+    ("images", "held"),
+    [((20,), False), ((20, 6, 4), False), ((1, 7), True), ((20, 7), True), ((20, 6, 5), True), ((), False)],
 )
 def test_which_pages_have_more_images_than_chromium_asks_for(images: tuple[int, ...], held: bool) -> None:
     objects = [
@@ -249,7 +250,7 @@ def test_which_pages_have_more_images_than_chromium_asks_for(images: tuple[int, 
         for number in range(count)
     ]
     objects += [SiteObject("9.test", f"/{number}.css", 100, "text/css", "0" * 64) for number in range(30)]
-    assert SiteLoad.of(objects).has_many_hosts_images is held
+    assert SiteLoad.of(objects, "0.test").has_many_hosts_images is held
 
 
 @pytest.mark.parametrize(
@@ -316,7 +317,7 @@ def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
 
 
 def test_the_load_of_a_site_is_in_its_manifest() -> None:
-    load = SiteLoad.of(read_site_manifest("dummy").objects)
+    load = SiteLoad.of(read_site_manifest("dummy").objects, "dummy.test")
     assert (load.objects, load.hosts) == (24, 1)
     assert 1_000_000 < load.bytes < 1_300_000
 

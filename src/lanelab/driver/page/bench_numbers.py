@@ -196,4 +196,5 @@ def _latest_record(shelf: Shelf, measured: Sequence[Measured]) -> tuple[TrialRec
 
 @cache
 def _site_load(site: str) -> SiteLoad:
-    return SiteLoad.of(load_target(site).objects)
+    target = load_target(site)
+    return SiteLoad.of(target.objects, target.entry_host)

@@ -19,7 +19,8 @@ def expected(experiment: Experiment) -> Estimate:
     check_loads(experiment)
     sites = sites_of(experiment)
     _require_hosts(experiment, sites)
-    return estimate(experiment, {name: SiteLoad.of(_asked_of(experiment, site)) for name, site in sites.items()})
+    loads = {name: SiteLoad.of(_asked_of(experiment, site), site.entry_host) for name, site in sites.items()}
+    return estimate(experiment, loads)
 
 
 def _asked_of(experiment: Experiment, site: Site) -> Sequence[SiteObject]:

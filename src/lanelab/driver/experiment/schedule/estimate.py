@@ -39,14 +39,13 @@ class SiteLoad:
     objects: int
     hosts: int
     bytes: int
-    has_many_hosts_images: bool = False  # more, of all hosts but one, than Chromium asks for at once
+    has_many_hosts_images: bool = False  # more, of hosts beside the page's, than Chromium asks for at once
 
     @classmethod
-    def of(cls, objects: Sequence[SiteObject]) -> "SiteLoad":
+    def of(cls, objects: Sequence[SiteObject], page_host: str) -> "SiteLoad":
         """Return the load of a whole site, each object once."""
-        images = Counter(each.host for each in objects if each.mime.startswith("image/"))
-        others = sorted(images.values())[:-1]  # at least: a page may be on a host with fewer
-        has_many = sum(others) > MOST_OF_HOSTS or max(others, default=0) > MOST_OF_A_HOST
+        others = Counter(each.host for each in objects if each.host != page_host and each.mime.startswith("image/"))
+        has_many = others.total() > MOST_OF_HOSTS or max(others.values(), default=0) > MOST_OF_A_HOST
         return cls(len(objects), len({each.host for each in objects}), sum(each.size for each in objects), has_many)
 
 
