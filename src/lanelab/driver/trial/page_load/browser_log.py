@@ -67,8 +67,8 @@ class BrowserTold:
 
     def tls(self) -> Iterator[str]:
         wanted, requests = None if self.arm.tls == "off" else f"TLS {self.arm.tls}", self.fetched
-        told = [(each, self._tls_of(each)) for each in requests]
-        wrong = [(each, tls) for each, tls in told if tls != (None if self._clear(each) else wanted)]
+        versions = [(each, self._tls_of(each)) for each in requests]
+        wrong = [(each, tls) for each, tls in versions if tls != (None if self._clear(each) else wanted)]
         if wrong:
             used = ", ".join(sorted({tls or "no TLS" for _, tls in wrong}))
             what = f"by the browser {len(wrong)} of {len(requests)} requests used {used} instead of"
