@@ -121,7 +121,7 @@ func TestWhoSpeaksOnlyHTTP1IsRefused(t *testing.T) {
 	}
 }
 
-// Each host of a site has an address of its own there, or Chromium would take one's connection for another's.
+// Hosts of many objects have addresses of their own there, or Chromium would ask for a few of their images at a time.
 func TestItListensAtSeveralAddresses(t *testing.T) {
 	o := serveHTTP(t, "h2", 0, site)
 	front := testkit.NewIdentity(t, names...)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.gateway.browser_side import MOST_OF_A_HOST, MOST_OF_HOSTS
+from lanelab.driver.arm.gateway.browser_side import holds_back
 from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.third_parties import GIVES_UP_AFTER
 from lanelab.driver.experiment.model import Cell, Experiment
@@ -45,8 +45,12 @@ class SiteLoad:
     def of(cls, objects: Sequence[SiteObject], page_host: str) -> "SiteLoad":
         """Return the load of a whole site, each object once."""
         others = Counter(each.host for each in objects if each.host != page_host and each.mime.startswith("image/"))
-        has_many = others.total() > MOST_OF_HOSTS or max(others.values(), default=0) > MOST_OF_A_HOST
-        return cls(len(objects), len({each.host for each in objects}), sum(each.size for each in objects), has_many)
+        return cls(
+            len(objects),
+            len({each.host for each in objects}),
+            sum(each.size for each in objects),
+            holds_back(others.values()),
+        )
 
 
 @dataclass(frozen=True, slots=True)
