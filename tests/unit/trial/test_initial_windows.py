@@ -143,3 +143,34 @@ def test_a_first_packet_that_was_lost_makes_no_larger_initial_window(lost: int, 
     assert TRIAL.page_load is not None
     found = LinkVerdict(TRIAL, replace(TRIAL.page_load, link=seen, emulation=None), link())
     assert Reason.INITIAL_WINDOW not in {each.reason for each in found.failures()}
+
+
+def of_requests(lost: int, window: int, sack: bool) -> Timeline:
+    """A client that asks in 20 packets, as its own capture has them, of which the server did not get one: slow start,
+    by an acknowledgement for each that came, until the gap."""
+    rtt, stream = 20 * MS, Stream(("10.10.1.2", 40_000), ("10.10.2.2", 80))
+
+    def add(at_ns: int, up: bool, seq: int, payload: int = 0, flags: int = ACK, ack: int = 1, sacks: bool = False) -> None:
+        number, mss = len(stream.packets) + 1, 1460 if flags & SYN else None
+        sizes = 66 + payload, seq, ack, payload
+        stamps = (at_ns // MS, 0)
+        stream.packets.append(Packet(number, at_ns, up, *sizes, flags, 500, number, stamps, mss, sacks=sacks))
+
+    add(0, True, 0, flags=SYN, ack=0)
+    add(rtt, False, 0, flags=SYN | ACK)
+    add(rtt, True, 1)
+    sent = 0
+    for heard in range(21):
+        behind = heard > lost
+        if heard:
+            add(rtt * 2 + heard * MS, False, 1, ack=1 + min(heard, lost) * 1448, sacks=behind and sack)
+        for _ in range(window if not heard else 4 if behind else 2):  # the number stands still, and more is sent
+            add(rtt * (1 + bool(heard)) + heard * MS, True, 1 + sent * 1448, 1448)
+            sent += 1
+    return Timeline([stream])
+
+
+@pytest.mark.parametrize("sack", [True, False])
+@pytest.mark.parametrize("window", [3, 9])
+def test_requests_that_go_on_behind_a_lost_one_make_no_larger_initial_window(window: int, sack: bool) -> None:
+    assert link_evidence(of_requests(6, window, sack), None, link()).window_up.least == window

@@ -279,8 +279,12 @@ def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple
     acks: list[tuple[int, int]] = []  # when the sender heard of how many packets
     ends: list[int] = []
     highest, least, stopped = (begun + 1) & NUMBERS, 0, None
+    answer: Packet | None = None  # the other side's latest
     for place, packet in enumerate(stream.packets):
         if packet.up != up:
+            if ends and _tells_of_a_gap(packet, answer):
+                break  # for each packet behind it more may be sent, and its number does not count them
+            answer = packet
             if packet.flags & ACK and ends:
                 acks.append((packet.at_ns + hears_after, _up_to(ends, packet.ack)))
             continue
@@ -295,6 +299,13 @@ def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple
         ends.append(end)
         least = max(least, len(ends) - 2 * heard)
     return (least, stopped) if ends else None
+
+
+def _tells_of_a_gap(packet: Packet, before: Packet | None) -> bool:
+    """Return whether the other side has something behind what it lacks: it says so, or says its number once more."""
+    if packet.sacks:
+        return True
+    return before is not None and not packet.payload and (packet.ack, packet.window) == (before.ack, before.window)
 
 
 def _up_to(ends: Sequence[int], ack: int) -> int:
