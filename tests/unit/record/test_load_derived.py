@@ -210,27 +210,29 @@ def test_the_course_is_read_until_its_generator_has_no_processor_left() -> None:
     assert found["users_at_limit"] == found["first_error_users"] == pytest.approx(585 / 1.2)  # amid the last span
     assert found["pages_per_s_most"] == 10
     assert {"limit_at_s", "first_error_at_s"}.isdisjoint(found)
-    (flag,) = course_flags(series, SETTINGS, 2)
+    (flag,) = course_flags(found)
     assert flag.name is FlagName.GENERATOR_FULL
     assert "from 600 s on" in flag.detail
 
     assert derive(series, SETTINGS, 4)["limit_at_s"] == pytest.approx(600, abs=15)
-    assert course_flags(series, SETTINGS, 4) == ()
+    assert course_flags(derive(series, SETTINGS, 4)) == ()
 
 
 def test_a_generator_that_is_full_from_the_beginning_leaves_no_course() -> None:
     series = made({**starving(), "generator_cpu": lambda _: 1.0})
 
-    assert derive(series, SETTINGS, 1) == {}
-    assert len(course_flags(series, SETTINGS, 1)) == 1
+    found = derive(series, SETTINGS, 1)
+    assert found == {"generator_full_s": 0}
+    assert len(course_flags(found)) == 1
 
 
 def test_the_generator_of_a_steady_load_is_judged_as_a_whole() -> None:
     same = dataclasses.replace(SETTINGS, users=(Stage(100, 0), Stage(100, MINUTES_20)))
     series = made({**starving(), "generator_cpu": lambda s: float(s < 60)})
 
-    assert course_flags(series, same, 1) == ()
-    assert "pages_per_s_most" in derive(series, same, 1)
+    found = derive(series, same, 1)
+    assert course_flags(found) == ()
+    assert "pages_per_s_most" in found
 
 
 def test_users_that_stay_as_many_are_no_number_of_where_it_broke() -> None:

@@ -143,6 +143,18 @@ def test_a_place_that_a_load_did_not_come_to_has_no_value() -> None:
     assert LoadPlace("cpu_idle", "time", 630).value(series) is None  # in a gap
     assert LoadPlace("cpu_idle", "time", 120).value(series) == pytest.approx(0.9)
     assert LoadPlace("workers_busy", "time", 120).value(series) is None
+    assert LoadPlace("cpu_idle", "time", 120).value(series, until_ms=135_000) == pytest.approx(0.9)
+    assert LoadPlace("cpu_idle", "time", 120).value(series, until_ms=134_000) is None  # its generator was the limit
+
+
+def test_a_claim_says_nothing_of_a_place_from_where_the_generator_was_the_limit(tmp_path: Path) -> None:
+    folder = make_load_run(tmp_path / "ramp")
+    claim = claim_of("page_ms@users=200", low=None, high=0.99)
+    assert all(claim.metric in trial.measures for trial in with_places(read_run(folder), [claim]).trials)
+    with changing(folder) as database:
+        database.execute("insert into measures select trial, 'generator_full_s', 60 from trials")
+    run = with_places(read_run(folder), [claim])
+    assert not any(claim.metric in trial.measures for trial in run.trials)
 
 
 def test_names_of_places_read_back() -> None:

@@ -6,6 +6,7 @@ A run is read in one transaction, so that what is read belongs together. What tr
 import datetime
 import gc
 import json
+import math
 import os
 import sqlite3
 import sys
@@ -37,7 +38,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.link.results import SelfTestData
 from lanelab.driver.record.load_places import USERS, place_named
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.metrics import primary_of
+from lanelab.driver.record.metrics import GENERATOR_FULL_S, primary_of
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import MEASURES, OF_RESULTS, changed, require_unchanged
@@ -297,7 +298,8 @@ def with_places(run: Run, claims: Iterable[Claim]) -> Run:
         measured = []
         for trial in run.trials:
             series = series_of(database, trial.number, list(filter(None, names)))
-            values = {place.name: place.value(series) for place in places}
+            until_ms = 1000 * trial.measures.get(GENERATOR_FULL_S, math.inf)
+            values = {place.name: place.value(series, until_ms) for place in places}
             known = {name: value for name, value in values.items() if value is not None}
             measured.append(replace(trial, measures={**trial.measures, **known}))
     return replace(run, trials=tuple(measured))

@@ -1,5 +1,6 @@
 """A series of a load at one place of its course, as a metric of each trial: how long pages take at 200 users. Pure."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,14 +36,14 @@ class LoadPlace:
         where = users if self.along == USERS else f"{self.at:g} s after the load began"
         return Metric(self.name, f"{kind.words} {where}", kind.unit, (LOAD,), kind.scale)
 
-    def value(self, series: Mapping[str, Series]) -> float | None:
+    def value(self, series: Mapping[str, Series], until_ms: float = math.inf) -> float | None:
         """Return what 30 s around the place come to, as figures combine them. None where the load did not get there, or
-        nothing was read then."""
+        not before its generator was the limit (`until_ms`), or nothing was read then."""
         at_ms = 1000 * self.at if self.along == TIME else _reached_at(series, self.at)
         if at_ms is None or self.series not in series:
             return None
         points = series[self.series].points
-        if not points or at_ms > points[-1][0] + AROUND_MS:
+        if not points or at_ms > points[-1][0] + AROUND_MS or at_ms + AROUND_MS > until_ms:
             return None
         return combined(series, self.series, at_ms - AROUND_MS, at_ms + AROUND_MS)
 

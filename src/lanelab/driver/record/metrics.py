@@ -17,6 +17,7 @@ PAGE_LOAD, LOAD, FETCH = "page_load", "load", "fetch"
 ANY = (PAGE_LOAD, LOAD, FETCH)
 OVER_LINK = (PAGE_LOAD, FETCH)  # whose trials are judged by what crossed the link
 MILLISECONDS = "_ms"
+GENERATOR_FULL_S = "generator_full_s"  # read by a load's flag, and by what claims ask of its course
 OPTIMAL, TIMES_OPTIMAL = "optimal_ms", "times_optimal"  # worked out from two trials (analysis/results/optimal.py)
 OF_STEP = "@"  # in METRIC@STEP: of one step of a journey
 
@@ -203,6 +204,7 @@ METRICS: tuple[Metric, ...] = (
            censored="first_error_users_censored"),
     Metric("first_error_users_censored", "there was no error (1)", "", (LOAD,), whole=True),
     Metric("first_error_at_s", "time of the first error", "s", (LOAD,), higher_is_better=True),
+    Metric(GENERATOR_FULL_S, "time from which the generator had no processor left", "s", (LOAD,), higher_is_better=True),
     Metric("workers_full_s", "time at which no worker was left", "s", (LOAD,), higher_is_better=True),
     Metric("pages_full_s", "time at which pages per second came to their most, within 5%", "s", (LOAD,)),
     Metric("starvation_gap_s", "time between no worker left and the most pages per second", "s", (LOAD,)),
@@ -299,7 +301,7 @@ STEP_NEEDS: Mapping[str, str] = dict.fromkeys((*OF_VITALS, INP_CENSORED, *OF_SOF
 MAY_BE_ZERO = frozenset(
     metric.name
     for metric in METRICS
-    if metric.name in ("retransmissions", "starvation_gap_s", "stream_switches")
+    if metric.name in ("retransmissions", "starvation_gap_s", "stream_switches", GENERATOR_FULL_S)
     or metric.name in ("cls", "long_task_count", "long_task_ms", "tbt_ms")
     or metric.name.startswith("pushed_")
     or metric.name.endswith("_censored")

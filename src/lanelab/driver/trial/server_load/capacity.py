@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 
 from lanelab.driver.record.load_spans import Lines, combined, first_reached, line, spans, value_at
+from lanelab.driver.record.metrics import GENERATOR_FULL_S
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
@@ -24,8 +25,10 @@ ERRORS = ("errors_per_s", FAILED)
 def derive(series: Mapping[str, Series], settings: LoadSettings, processors: int | None = None) -> dict[str, float]:
     """Derive measures by the names of driver/record/metrics.py. What its series do not tell is not there.
     `processors`: that the generator may use; None: it does not tell."""
-    course = _Course(series, settings, generator_full_ms(series, settings, processors))
+    full_ms = _generator_full_ms(series, settings, processors)
+    course = _Course(series, settings, full_ms)
     return {
+        **({} if full_ms is None else {GENERATOR_FULL_S: full_ms / 1000}),
         **_most_pages(course),
         **_service_level(course, settings.limit_ms),
         **_first_error(course),
@@ -33,7 +36,7 @@ def derive(series: Mapping[str, Series], settings: LoadSettings, processors: int
     }
 
 
-def generator_full_ms(series: Mapping[str, Series], settings: LoadSettings, processors: int | None) -> float | None:
+def _generator_full_ms(series: Mapping[str, Series], settings: LoadSettings, processors: int | None) -> float | None:
     """Return when the first span begins in which the generator had no processor left, of a load that changes: as a
     whole it may have used few of them. One that stays the same is judged as a whole (verdict.py)."""
     points = series[CPU].points if CPU in series else ()
@@ -44,12 +47,12 @@ def generator_full_ms(series: Mapping[str, Series], settings: LoadSettings, proc
     return next((t_ms - 500 * SPAN_S for t_ms in full), None)
 
 
-def course_flags(series: Mapping[str, Series], settings: LoadSettings, processors: int | None) -> tuple[Flag, ...]:
+def course_flags(measures: Mapping[str, float]) -> tuple[Flag, ...]:
     """Return a flag where the generator was the limit in a part of the course, which is then read until there."""
-    full_ms = generator_full_ms(series, settings, processors)
-    if full_ms is None:
+    full_s = measures.get(GENERATOR_FULL_S)
+    if full_s is None:
         return ()
-    used = f"from {full_ms / 1000:.0f} s on the generator used more than {MOST_CPU:.0%} of its processors"
+    used = f"from {full_s:.0f} s on the generator used more than {MOST_CPU:.0%} of its processors"
     return (Flag(FlagName.GENERATOR_FULL, f"{used}, so the course is read until there"),)
 
 

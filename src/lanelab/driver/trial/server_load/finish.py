@@ -181,7 +181,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     targets = targets_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
     failures = (*judge(record, expected), *cross_failures(record, context.link))
-    limited = (*limit_flags(record, threads), *course_flags(record.series, settings, processors))
+    limited = (*limit_flags(record, threads), *course_flags(record.measures))
     flags = (*record.flags, *spoken_flags(record.spoken), *limited)
     record = replace(record, failures=failures, flags=flags)
     _pack(context.folder)
