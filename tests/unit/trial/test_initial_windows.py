@@ -1,5 +1,6 @@
 """What a connection's first packets say of the initial window: a right one counts, whatever made its packets late."""
 
+import functools
 from dataclasses import replace
 
 import pytest
@@ -113,19 +114,27 @@ def test_a_connection_whose_beginning_was_said_again_may_begin_with_one_packet(
     assert [each.reason for each in found.failures()] == [Reason.INITIAL_WINDOW] * (stopped is not None)
 
 
+def append(stream: Stream, at_ns: int, up: bool, seq: int, payload: int = 0, *, flags: int = ACK, ack: int = 1,
+           sacks: bool = False) -> None:  # fmt: skip
+    number, mss = len(stream.packets) + 1, 1460 if flags & SYN else None
+    sizes = 66 + payload, seq, ack, payload
+    stream.packets.append(Packet(number, at_ns, up, *sizes, flags, 500, number, (at_ns // MS, 0), mss, sacks=sacks))
+
+
+def opened() -> Stream:
+    """A connection with its handshake, over a round trip of 20 ms."""
+    stream = Stream(("10.10.1.2", 40_000), ("10.10.2.2", 80))
+    append(stream, 0, True, 0, flags=SYN, ack=0)
+    append(stream, 20 * MS, False, 0, flags=SYN | ACK)
+    append(stream, 20 * MS, True, 1)
+    return stream
+
+
 def without_its_first(count: int, lost: int) -> Timeline:
     """A connection whose server sent `count` packets with data, as its client saw it, but for the first of them: for
     each that came the client told of the gap, and the server sent one more."""
-    rtt, stream = 20 * MS, Stream(("10.10.1.2", 40_000), ("10.10.2.2", 80))
-
-    def add(at_ns: int, up: bool, seq: int, payload: int = 0, flags: int = ACK, ack: int = 1) -> None:
-        number, mss = len(stream.packets) + 1, 1460 if flags & SYN else None
-        sizes = 66 + payload, seq, ack, payload
-        stream.packets.append(Packet(number, at_ns, up, *sizes, flags, 500, number, (at_ns // MS, 0), mss, sacks=False))
-
-    add(0, True, 0, flags=SYN, ack=0)
-    add(rtt, False, 0, flags=SYN | ACK)
-    add(rtt, True, 1)
+    stream = opened()
+    rtt, add = 20 * MS, functools.partial(append, stream)
     add(rtt, True, 1, 400)
     for number in range(lost, count):
         at_ns = (2 + number // 10) * rtt + number * MS
@@ -146,19 +155,10 @@ def test_a_first_packet_that_was_lost_makes_no_larger_initial_window(lost: int, 
 
 
 def of_requests(lost: int, window: int, sack: bool) -> Timeline:
-    """A client that asks in 20 packets, as its own capture has them, of which the server did not get one: slow start,
-    by an acknowledgement for each that came, until the gap."""
-    rtt, stream = 20 * MS, Stream(("10.10.1.2", 40_000), ("10.10.2.2", 80))
-
-    def add(at_ns: int, up: bool, seq: int, payload: int = 0, flags: int = ACK, ack: int = 1, sacks: bool = False) -> None:
-        number, mss = len(stream.packets) + 1, 1460 if flags & SYN else None
-        sizes = 66 + payload, seq, ack, payload
-        stamps = (at_ns // MS, 0)
-        stream.packets.append(Packet(number, at_ns, up, *sizes, flags, 500, number, stamps, mss, sacks=sacks))
-
-    add(0, True, 0, flags=SYN, ack=0)
-    add(rtt, False, 0, flags=SYN | ACK)
-    add(rtt, True, 1)
+    """A client with much to ask, as its own capture has it: slow start by an acknowledgement for each packet that came,
+    until the one that was lost; from then on each answer lets more out."""
+    stream = opened()
+    rtt, add = 20 * MS, functools.partial(append, stream)
     sent = 0
     for heard in range(21):
         behind = heard > lost
