@@ -58,6 +58,15 @@ def test_each_word_of_the_server_excuses_one() -> None:
     assert lost(*packets, down(5, 100, second + REQUEST), down(6, 101, second + REQUEST, (1, second))) == 1
 
 
+@pytest.mark.parametrize(("block", "is_lost"), [((1, 1 + REQUEST), 0), (None, 1)])
+def test_a_request_whose_answer_was_lost_had_arrived(block: tuple[int, int] | None, is_lost: int) -> None:
+    """The server acknowledges with its answer, which the link loses. The request comes again: Linux echoes the repeat's
+    time, as it does where the first was lost, and says besides that it came twice."""
+    first, again = (packet._replace(timestamp=(packet.at_ns // MS, 7)) for packet in (up(1, 0, 1), up(2, 290, 1)))
+    answer = down(3, 350, 1 + REQUEST, block)._replace(timestamp=(8, 290))
+    assert lost(first, again, answer) == is_lost
+
+
 def test_the_first_block_of_a_selective_acknowledgement_is_read() -> None:
     block = (7).to_bytes(4) + (9).to_bytes(4)
     options = read(bytes([1, 1, 5, 18]) + block + bytes(8), 0, 20)

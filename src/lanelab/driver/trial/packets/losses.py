@@ -3,8 +3,8 @@
 Down, a lost packet leaves a gap: a later one of its connection comes first, and it comes when it is sent again. A gap
 counts as many packets as fill it, and at least as many as its bytes take: ends of answers make short ones. The last
 packet of what the server has to say leaves none, so it does not count as one whose loss would show. Up, what is
-lost the client sends again; where it does so for nothing, the acknowledgement echoes when it sent the first, or without
-timestamps the server says that it got something twice.
+lost the client sends again; where it does so for nothing, the acknowledgement echoes when it sent the first, or says
+that the server got something twice: of its last packet, as where an answer was lost, Linux echoes when it came again.
 
 A gap that is filled by a packet which was sent before the one that showed the gap was no loss: it was overtaken.
 """
@@ -173,25 +173,30 @@ def _as_long_as_it_is_told(stream: Stream) -> Iterator[Packet]:
 
 
 def _had_arrived(stream: Stream, again: Packet) -> bool:
-    """Return whether it was sent again for nothing: the first acknowledgement echoes the time of an earlier packet."""
+    """Return whether it was sent again for nothing: the first acknowledgement echoes the time of an earlier packet, or
+    says that it came twice."""
     end = (again.seq + again.payload) & NUMBERS
     begin = bisect_right(stream.packets, again.number, key=lambda packet: packet.number)
     for packet in itertools.islice(stream.packets, begin, None):
         if not packet.up and (packet.ack - end) & NUMBERS < HALF:
             if packet.timestamp is None or again.timestamp is None:
                 return False
-            return (packet.timestamp[1] - again.timestamp[0]) & NUMBERS >= HALF
+            return _got_twice(packet) == again.seq or (packet.timestamp[1] - again.timestamp[0]) & NUMBERS >= HALF
     return True  # nobody knows: the capture ended
 
 
 def _told_twice(stream: Stream) -> int:
-    """Return how often a server without timestamps says that it got something for the second time: a selective
-    acknowledgement of what it has acknowledged (RFC 2883)."""
-    return sum(
-        packet.block is not None and (packet.ack - packet.block[1]) & NUMBERS < HALF
-        for packet in stream.packets
-        if not packet.up and packet.timestamp is None
-    )
+    """Return how often a server without timestamps says that it got something for the second time."""
+    told = (each for each in stream.packets if not each.up and each.timestamp is None)
+    return sum(_got_twice(packet) is not None for packet in told)
+
+
+def _got_twice(packet: Packet) -> int | None:
+    """Return where that begins of which it says that it came for the second time: a selective acknowledgement of what
+    it has acknowledged (RFC 2883)."""
+    if packet.block is None or (packet.ack - packet.block[1]) & NUMBERS >= HALF:
+        return None
+    return packet.block[0]
 
 
 def _may_overflow(frames: Sequence[Packet], way: Direction, mtu: int) -> bool:
