@@ -187,8 +187,8 @@ def _had_arrived(stream: Stream, again: Packet) -> bool:
 
 def _told_twice(stream: Stream) -> int:
     """Return how often a server without timestamps says that it got something for the second time."""
-    told = (each for each in stream.packets if not each.up and each.timestamp is None)
-    return sum(_got_twice(packet) is not None for packet in told)
+    answers = (each for each in stream.packets if not each.up and each.timestamp is None)
+    return sum(_got_twice(packet) is not None for packet in answers)
 
 
 def _got_twice(packet: Packet) -> int | None:
