@@ -12,7 +12,6 @@ from rich.console import Console
 
 from lanelab.analysis.results import export
 from lanelab.analysis.results.gateway_cost import Cost, CostRow, cost
-from lanelab.analysis.results.gateway_table import cost_table
 from lanelab.analysis.results.gateway_terms import terms
 from lanelab.analysis.results.model import Arm, Cell, Failure, LinkCase, Run
 from lanelab.analysis.results.report import page
@@ -23,6 +22,7 @@ from lanelab.analysis.statistics.looks import looks
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.record.reasons import Reason
 from tests.kit.made_run import Made, make_run
+from tools.gateway_table import cost_table
 
 NATIVE: JsonObject = {"protocol": "http/1.1", "tls": "off", "keepalive": True, "via": "browser"}
 GATEWAY: JsonObject = {**NATIVE, "via": "gateway"}

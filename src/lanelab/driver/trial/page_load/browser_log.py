@@ -17,9 +17,8 @@ from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.judges.objects import NOT_MODIFIED, PREFLIGHT
 from lanelab.driver.trial.page_load.requests import (
     asked_for_a_part,
-    fetched,
+    fetched_from,
     few,
-    host,
     in_clear,
     is_own_redirect,
     on_network,
@@ -44,7 +43,7 @@ class BrowserTold:
     @property
     def fetched(self) -> list[Request]:
         """Requests of the site's hosts that were answered over the network."""
-        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
+        return fetched_from(self.site.hosts, self.record.requests)
 
     @property
     def broken_off(self) -> bool:

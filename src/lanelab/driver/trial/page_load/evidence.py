@@ -22,7 +22,7 @@ from lanelab.driver.trial.datagrams import none_came
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_missing
 from lanelab.driver.trial.page_load.judges.objects import BAD_GATEWAY, PREFLIGHT
-from lanelab.driver.trial.page_load.requests import fetched, host, in_clear, target
+from lanelab.driver.trial.page_load.requests import fetched_from, in_clear, target
 from lanelab.driver.trial.page_load.witnesses import served_target
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
 from lanelab.driver.trial.recorders.vitals import Vitals
@@ -77,7 +77,7 @@ class Pieces:
     @property
     def _fetched(self) -> list[Request]:
         """Return what the site's hosts answered over the network."""
-        return [each for each in fetched(self.record.requests) if host(each) in self.expected.site.hosts]
+        return fetched_from(self.expected.site.hosts, self.record.requests)
 
     @property
     def _cold(self) -> bool:

@@ -20,7 +20,7 @@ from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, not_told, not_yet
-from lanelab.driver.trial.page_load.requests import fetched, few, host, on_network, target
+from lanelab.driver.trial.page_load.requests import fetched_from, few, host, on_network, target
 from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 
 HTTPS = 443
@@ -63,7 +63,7 @@ class OverQuic:
 
     @property
     def _fetched(self) -> list[Request]:
-        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
+        return fetched_from(self.site.hosts, self.record.requests)
 
     def _unwanted(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield attempts of QUIC by an arm that is not HTTP/3: there may be none."""
@@ -88,7 +88,8 @@ class OverQuic:
         connection at once."""
         if not self.evidence.broken_off:
             return False
-        requests = [each for each in on_network(self.record.requests) if host(each) in self.site.hosts]
+        hosts = self.site.hosts
+        requests = [each for each in on_network(self.record.requests) if host(each) in hosts]
         if self.arm.h3_discovery != ALT_SVC:
             return not requests
         return len(self.excused()) == len(self._fetched) if flows else not_told(requests)

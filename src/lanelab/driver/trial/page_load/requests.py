@@ -1,5 +1,6 @@
 """What a record says about requests, in the words of the verdict and of the bound. Pure."""
 
+import functools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
 from urllib.parse import urlsplit
@@ -17,16 +18,23 @@ RequestKey = tuple[str, str]  # method, host with path
 INEXACT = ("stripped", "nearest")  # how the server found an answer
 DOUBTFUL = ("nearest",)  # the other is the same object, asked for past a cache
 OWN_REDIRECT = "non-authoritative-reason"
+WEB = ("http:", "https:")
+REMEMBERED = 8192  # addresses: those of a large page, which each judge wants to have read
 
 
 def on_network(requests: Iterable[Request]) -> list[Request]:
     """Return the requests that reach a server; data:, blob: and about: are the browser's own."""
-    return [each for each in requests if urlsplit(each.url).scheme in ("http", "https")]
+    return [each for each in requests if each.url.startswith(WEB)]
 
 
 def fetched(requests: Iterable[Request]) -> list[Request]:
     """Return the requests that were answered over the network."""
     return [each for each in on_network(requests) if not each.from_cache and was_answered(each)]
+
+
+def fetched_from(hosts: Collection[str], requests: Iterable[Request]) -> list[Request]:
+    """Return the requests that these hosts answered over the network."""
+    return [each for each in fetched(requests) if host(each) in hosts]
 
 
 def was_answered(request: Request) -> bool:
@@ -73,6 +81,7 @@ def host(request: Request) -> str:
     return _name(request.url)
 
 
+@functools.lru_cache(REMEMBERED)
 def _name(url: str) -> str:
     return (urlsplit(url).hostname or "").rstrip(".")
 
@@ -87,6 +96,7 @@ def target(request: Request) -> str:
     return address_of(request.url)
 
 
+@functools.lru_cache(REMEMBERED)
 def address_of(url: str) -> str:
     """As a manifest names it: host, path and query, which may be there and empty. Sites are served at the usual ports:
     what is asked for at another one is another thing."""

@@ -24,11 +24,11 @@ def _extra(case: Case) -> Iterator[Failure]:
     404 to what is missing, every other answer comes from elsewhere."""
     known = {asked_for(each) for each in case.site.objects}
     known |= {("HEAD", url) for method, url in known if method == "GET"}  # the server answers these by the same
-    inexact, unanswered = inexact_targets(case.evidence), set(case.site.unanswered)
+    hosts, inexact, unanswered = case.site.hosts, inexact_targets(case.evidence), set(case.site.unanswered)
     extra = [
         target(each)
         for each in on_network(case.record.requests)
-        if host(each) in case.site.hosts
+        if host(each) in hosts
         and asked_of(each) not in known
         and target(each) not in unanswered
         and target(each) not in inexact

@@ -15,7 +15,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.expectation import Expected
-from lanelab.driver.trial.page_load.requests import fetched, host
+from lanelab.driver.trial.page_load.requests import fetched_from
 from lanelab.driver.trial.tolerances import Tolerances
 
 
@@ -67,7 +67,7 @@ class Case:
     @property
     def requests(self) -> list[Request]:
         """Those of the site's hosts that were answered over the network."""
-        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
+        return fetched_from(self.site.hosts, self.record.requests)
 
 
 def _nothing(_case: Case) -> tuple[()]:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from urllib.parse import urlsplit
 
 from lanelab.driver.record.evidence.browser import Request
@@ -25,9 +26,8 @@ from lanelab.driver.trial.page_load.requests import (
     asked_for,
     asked_for_a_part,
     asked_of,
-    fetched,
+    fetched_from,
     few,
-    host,
     inexact_targets,
     on_network,
 )
@@ -42,7 +42,7 @@ ASKED_HOW = ("sec-fetch-mode", "origin")
 CHROMIUM = "chrom"  # in what it calls itself
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refetched:
     record: TrialRecord
     site: Site
@@ -75,14 +75,11 @@ class Refetched:
         """All answers of the site's hosts that came over the network, and are neither parts nor documents."""
         return [
             each
-            for each in fetched(self.record.requests)
-            if each.status == OK
-            and host(each) in self.site.hosts
-            and not asked_for_a_part(each)
-            and each.type.lower() != DOCUMENT
+            for each in fetched_from(self.site.hosts, self.record.requests)
+            if each.status == OK and not asked_for_a_part(each) and each.type.lower() != DOCUMENT
         ]
 
-    @property
+    @cached_property
     def _documents(self) -> list[str]:
         """Addresses of the page and its frames."""
         documents = (each for each in on_network(self.record.requests) if each.type.lower() == DOCUMENT)

@@ -71,11 +71,11 @@ def _is_kept(requests: Iterable[Request], case: Case) -> bool:
 def _answers(case: Case) -> dict[str, list[Request]]:
     """Return address -> requests that were answered in full, from the cache or by the server, of the addresses that the
     site has one answer for."""
-    known = Counter(each.url for each in case.site.objects)
+    known, hosts = Counter(each.url for each in case.site.objects), case.site.hosts
     answers: dict[str, list[Request]] = {}
     for each in on_network(case.record.requests):
         is_whole = (each.method, each.error) == ("GET", None) and each.status in (OK, *REDIRECTS)
-        if is_whole and host(each) in case.site.hosts and not is_own_redirect(each):
+        if is_whole and host(each) in hosts and not is_own_redirect(each):
             answers.setdefault(target(each), []).append(each)
     return {url: requests for url, requests in answers.items() if known[url] == 1}
 

@@ -1,6 +1,6 @@
 """Print the table of docs/reference/gateway.md: what the gateway cost in these runs, and what that is made of.
 
-PYTHONPATH=. build/env/bin/python -m lanelab.analysis.results.gateway_table RUN…
+build/env/bin/python -m tools.gateway_table RUN…
 """
 
 import sys
