@@ -117,6 +117,22 @@ def test_flights_wait_for_as_long_as_the_queue_is_deep(settings: dict[str, str],
         assert result.achieved == pytest.approx(depth, abs=2.5)
 
 
+@pytest.mark.parametrize(("depth", "verdict"), DEPTHS)
+def test_flights_end_where_the_receiver_takes_no_more(depth: int, verdict: str) -> None:
+    """Else what is left of them comes a round trip later, as if it had waited in the queue."""
+    asked = case({"initial_receive_window_client": "4"})
+    assert flights_of(asked).window == 4
+    found = results(asked, flew(asked, window=4, depth=depth))
+    assert found["queue down under TCP"].verdict == verdict
+    first = found["initial window server"]
+    assert (first.verdict, first.note) == ("not measured", "a receiver's first window takes 4 packets at most")
+
+
+def test_a_first_window_that_is_no_smaller_changes_no_flight() -> None:
+    way = {"initial_window": "3", "initial_receive_window_client": "4", "initial_receive_window_server": "2"}
+    assert case(way).sends == case({"initial_window": "3"}).sends
+
+
 def test_a_queue_of_larger_packets_than_asked_is_out() -> None:
     """A sender whose packets leave its machine uncut: the queue counts one where ten are meant."""
     asked = case()

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.link import HEADER, Direction, Link
+from lanelab.driver.link import HEADER, Direction, Host, Link
 from lanelab.driver.link.impairments.jitter import Jitter
 from lanelab.driver.link.shaping.bottleneck import wire_bps
 
@@ -130,14 +130,21 @@ def under_tcp(link: Link, *, thorough: bool) -> tuple[Flights | Fill, Flights | 
     """Return what TCP sends down and up. One connection's first flight tells the initial window; as many as overflow
     the queue, how deep it is. Where no burst is fast enough for that, slow start fills it within some round trips; an
     AQM needs a transfer until it has settled."""
-    of_down = _under_tcp(link, link.down, link.server.initial_window, thorough=thorough)
-    of_up = _under_tcp(link, link.up, link.client.initial_window, thorough=thorough)
+    of_down = _under_tcp(link, link.down, _first_flight(link.server, link.client), thorough=thorough)
+    of_up = _under_tcp(link, link.up, _first_flight(link.client, link.server), thorough=thorough)
     return of_down, of_up
 
 
-def _under_tcp(link: Link, way: Direction, initial_window: int, *, thorough: bool) -> Flights | Fill:
-    window = min(initial_window, LARGEST_FLIGHT)
-    why_not = _why_not_under_tcp(link, way, initial_window, thorough=thorough)
+def _first_flight(sender: Host, receiver: Host) -> int:
+    """Return how many packets leave at first. What a receiver offers to take may end a flight before the sender's
+    window does: what is left of it comes a round trip later, which looks like a wait in the queue."""
+    window = sender.initial_window
+    return min(window, receiver.initial_receive_window or window)
+
+
+def _under_tcp(link: Link, way: Direction, first_flight: int, *, thorough: bool) -> Flights | Fill:
+    window = min(first_flight, LARGEST_FLIGHT)
+    why_not = _why_not_under_tcp(link, way, first_flight, thorough=thorough)
     if why_not or way.rate is None:
         return Flights(1, window, why_not=why_not)
     if way.discipline != "fifo":
