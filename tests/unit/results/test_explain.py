@@ -11,12 +11,13 @@ from lanelab.analysis.results.comparisons import NOT_INTERLEAVED
 from lanelab.analysis.results.explain import explain
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.layout.terminal import on_terminal
-from lanelab.analysis.results.model import Failure, Run
+from lanelab.analysis.results.model import Cell, Failure, Run
 from lanelab.analysis.results.refusals import Refusal
 from lanelab.analysis.results.sections.explained import explained_sections
 from lanelab.analysis.statistics import Change, compare
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
 from tests.kit import made_parts
 from tests.kit.made_parts import nothing
@@ -142,6 +143,41 @@ def test_the_other_way_round_everything_is_the_opposite() -> None:
     assert "HTTP opens 6 connections, HTTP/2 1: 5 more handshakes" in told
     assert "HTTP/2 uses TLS 1.3" in told
     assert "doubles once per round trip" not in told, "slow start shrank although there are more windows"
+
+
+def told_of(made: Run, link: Mapping[str, str], arm: Mapping[str, str]) -> str:
+    """What is told of a run whose link has these settings besides, and whose second arm those."""
+
+    def changed(cell: Cell) -> Cell:
+        settings = Link.parse({"rtt": "100ms", "rate": "10mbit", **link}).to_mapping()
+        own = arm if cell.arm.number == 2 else {}
+        return dataclasses.replace(
+            cell,
+            link=dataclasses.replace(cell.link, settings=settings),
+            arm=dataclasses.replace(cell.arm, settings={**cell.arm.settings, **own}),
+        )
+
+    cells = {cell.id: changed(cell) for cell in made.cells}
+    trials = tuple(dataclasses.replace(trial, cell=cells[trial.cell.id]) for trial in made.trials)
+    compared = tuple((cells[base.id], cells[other.id]) for base, other in made.plan.compared)
+    plan = dataclasses.replace(made.plan, compared=compared)
+    of = dataclasses.replace(made, cells=tuple(cells.values()), trials=trials, plan=plan)
+    (found,) = explain(of, ["HTTP", "HTTP/2"], nothing).differences
+    return " ".join(found.sentences())
+
+
+@pytest.mark.parametrize(("takes", "one", "six"), [("4", 4, 24), ("10", 10, 60), ("11", 10, 60), ("kernel", 10, 60)])
+def test_a_first_flight_ends_where_the_client_takes_no_more(takes: str, one: int, six: int) -> None:
+    told = told_of(run(), {"initial_receive_window_client": takes}, {})
+    assert f"1 connection may start with {one} packets in flight, 6 connections with {six}" in told
+
+
+def test_of_quic_nothing_is_said_that_holds_for_tcp() -> None:
+    """It begins with a window of its own, and has TLS in its one round trip."""
+    told = told_of(run(), {}, {"protocol": "h3"})
+    assert "HTTP/2 opens 1 connection, HTTP 6" in told
+    assert "packets in flight" not in told
+    assert "uses TLS" not in told
 
 
 def test_rounds_of_one_arm_alone_do_not_count() -> None:

@@ -230,11 +230,14 @@ def _connections(difference: Difference) -> Iterator[str]:
     per_host = difference.base.cell.arm.settings.get("connections_per_host")
     at_once = f"; up to {per_host} take place at the same time" if per_host and max(before, after) > 6 else ""
     yield f"{words}{at_once}."
+    if difference.base.over_quic or difference.other.over_quic:
+        return
     slow, window = difference.parts[Part.SLOW_START].value, difference.base.initial_window
     if slow >= LEAST_MS and fewer:
+        first = difference.base.first_flight
         yield (
-            f"{counted(after, 'connection')} may start with {after * window} packets in flight, {before} connections "
-            f"with {before * window}. These windows grow by slow start, and a loss shrinks its connection's window."
+            f"{counted(after, 'connection')} may start with {after * first} packets in flight, {before} connections "
+            f"with {before * first}. These windows grow by slow start, and a loss shrinks its connection's window."
         )
     elif abs(slow) >= LEAST_MS and fewer == (slow < 0):
         each = "Each connection saved would have begun" if fewer else "Each further connection begins"
@@ -244,6 +247,8 @@ def _connections(difference: Difference) -> Iterator[str]:
 def _tls(difference: Difference) -> Iterator[str]:
     base, other = (str(each.cell.arm.settings.get("tls", "off")) for each in (difference.base, difference.other))
     if base == other or "off" not in (base, other):
+        return
+    if (difference.base if other == "off" else difference.other).over_quic:  # whose one round trip has TLS in it
         return
     arm, version = _names(difference)[base != "off"], other if base == "off" else base
     least = "one more round trip" if version == "1.3" else "one or two more round trips"

@@ -18,6 +18,7 @@ from lanelab.driver.record.metrics import metric_named
 PLT = "plt_ms"
 FACTS = ("requests", "connections", "connections_used", "bytes_down", "retransmissions")
 WORDS = {part: (metric.words if (metric := metric_named(part.measure)) else part.value) for part in Part}
+H3 = "h3"
 LEAST_MS, LEAST_SHARE = 1.0, 0.005  # of a load time: parts below both are left out
 # What a load time hangs on, and the parts that are due to it.
 BOUNDS: Mapping[str, tuple[Part, ...]] = {
@@ -60,8 +61,18 @@ class MadeOf:
         return 0.0 if self.link.distances else float(self.link.rtt.milliseconds)
 
     @property
+    def over_quic(self) -> bool:
+        """Return whether it has QUIC's windows and handshakes, which the link says nothing of."""
+        return self.cell.arm.settings.get("protocol") == H3
+
+    @property
     def initial_window(self) -> int:
         return self.link.server.initial_window
+
+    @property
+    def first_flight(self) -> int:
+        """Return how many packets the server sends at first at most: its window, or what the client takes."""
+        return min(self.initial_window, self.link.client.initial_receive_window or self.initial_window)
 
     def due_to(self, what: str) -> float:
         return sum(self.parts[part] for part in BOUNDS[what])
