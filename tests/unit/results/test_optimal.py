@@ -3,14 +3,17 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lanelab.analysis.results.charts import chart
+from lanelab.analysis.results.claims.samples import Measured
 from lanelab.analysis.results.drawing import draw
-from lanelab.analysis.results.model import Figure, Run, Trial
+from lanelab.analysis.results.model import Failure, Figure, Run, Trial
+from lanelab.analysis.results.optimal import with_optimal
 from lanelab.analysis.results.optimal_marks import OPTIMUM
 from lanelab.analysis.results.report.figures import pictures
 from lanelab.analysis.results.run_folder import read_run
@@ -95,6 +98,37 @@ def test_the_link_that_adds_nothing_is_the_one_whose_hosts_are_set_alike(tmp_pat
 def test_a_link_whose_hosts_are_set_otherwise_has_none(tmp_path: Path, hosts: Mapping[str, str]) -> None:
     run = made(tmp_path, links=(ALONE, {**SLOW, **hosts}, FAST))
     assert by_link(run).keys() == {"25mbit 30ms"}
+
+
+LOST = {"told_packets_down": 2000.0, "lost_packets_down": 200.0, "overflowed_packets_down": 0.0}
+
+
+def test_what_lost_packets_without_a_link_is_nothing_to_work_it_out_from(tmp_path: Path) -> None:
+    """Its cell is refused: these loads waited for what was sent again."""
+    run = made(tmp_path)
+    refused, *others = run.arms
+
+    def spoilt(trial: Trial) -> Trial:
+        plain = {name: value for name, value in trial.measures.items() if name not in (OPTIMAL, TIMES_OPTIMAL)}
+        lost = LOST if (trial.cell.link.label, trial.cell.arm) == ("0ms", refused) else {}
+        return replace(trial, measures={**plain, **lost})
+
+    found = with_optimal(replace(run, trials=tuple(map(spoilt, run.trials))))
+    having = {trial.cell.arm.name for trials in by_link(found).values() for trial in trials}
+    assert having == {arm.name for arm in others}
+
+
+def test_a_load_that_timed_out_took_nobody_knows_how_many_times_its_optimum(tmp_path: Path) -> None:
+    """A claim about the others would be about those that were quick."""
+    run = made(tmp_path)
+    late = next(trial for trial in run.ok if TIMES_OPTIMAL in trial.measures)
+    over = replace(late, ok=False, value=None, failures=(Failure("timeout", "60 s"),))
+    with_late = replace(run, trials=tuple(over if trial is late else trial for trial in run.trials))
+    measured = Measured.of(with_late, TIMES_OPTIMAL)
+    others = {trial.cell.id for trials in by_link(run).values() for trial in trials} - {late.cell.id}
+    assert "timed out" in measured.lacks([late.cell.id])
+    assert others
+    assert measured.lacks(sorted(others)) == ""
 
 
 @pytest.mark.parametrize("more", [{"jitter": "5ms"}, {"outage": "500ms every 10s"}, {"cross": "2 cubic down"}])

@@ -4,11 +4,12 @@ alone, which is the load time over a link that adds nothing. Pure.
 Netravali and others compare load times with it (Mahimahi, 2015). It is no bound: browsers compute while bytes pass.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from lanelab.analysis.results.axes import link_of
 from lanelab.analysis.results.model import LinkCase, Run, Trial
+from lanelab.analysis.results.refusals import WAYS, refusals
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration, Size
 from lanelab.driver.link import Link
@@ -21,14 +22,16 @@ NO_DELAY = str(Duration(0))
 def with_optimal(run: Run) -> Run:
     """Return the run with the optimum of each trial, and how many times the optimum it took, as measures. A link
     without another one that adds nothing, between hosts that are set alike, has none. Nor has a trial whose machine did
-    not make the round's load over that one: machines differ in what browser and server take alone."""
+    not make the round's load over that one: machines differ in what browser and server take alone. Nor one whose load
+    over that one is of a cell that is refused."""
     if run.workload != PAGE_LOAD or run.steps or not any(map(_may_add_nothing, run.links)):
         return run
     links = {each.number: link for each in run.links if (link := _read(each))}
     alone_of = _alone_of(links)
+    refused = _refused(run, frozenset(alone_of.values()))
     trials_alone: dict[tuple[int, str, int], dict[tuple[int, int], Trial]] = {}
     for trial in run.ok:
-        if trial.cell.link.number in alone_of.values():
+        if trial.cell.link.number in alone_of.values() and trial.cell.number not in refused:
             trials_alone.setdefault((trial.cell.link.number, *_subject(trial)), {})[trial.round, trial.machine] = trial
 
     def with_optimum(trial: Trial) -> Trial:
@@ -43,6 +46,14 @@ def with_optimal(run: Run) -> Run:
         return replace(trial, measures={**trial.measures, **known})
 
     return replace(run, trials=tuple(map(with_optimum, run.trials)))
+
+
+def _refused(run: Run, alone: Collection[int]) -> frozenset[int]:
+    """Return cells that are refused, where any of these links lost packets: most have not, and then all need not be
+    counted."""
+    trials = (trial for trial in run.trials if trial.cell.link.number in alone)
+    lost = any(trial.measures.get(f"lost_packets_{way}") for trial in trials for way in WAYS)
+    return frozenset(refusals(run)) if lost else frozenset()
 
 
 def _subject(trial: Trial) -> tuple[str, int]:

@@ -15,7 +15,7 @@ from lanelab.analysis.results.refusals import Refusal, refusals
 from lanelab.analysis.statistics.median import logarithm
 from lanelab.driver.experiment.claim import LINES, Claim, Place, Point
 from lanelab.driver.record.load_places import metric_of_claim
-from lanelab.driver.record.metrics import Metric
+from lanelab.driver.record.metrics import TIMES_OPTIMAL, Metric
 
 Results = Mapping[str, Mapping[int, Result]]  # id of a cell -> round -> what it gave
 
@@ -53,6 +53,7 @@ class Measured:
     rounds: Mapping[str, frozenset[int]]  # id of a cell -> rounds in which it has trials, also such that failed
     broken: Mapping[str, frozenset[int]]  # id of a cell -> rounds in which a load broke, and was tried again
     with_broken: Results  # the same, as if no load that broke had been tried again
+    too_late: frozenset[str]  # ids of cells with a trial that timed out, where the metric is made of the load time
 
     @classmethod
     def of(cls, run: Run, metric: str) -> "Measured":
@@ -71,6 +72,7 @@ class Measured:
             {cell.id: frozenset(trial.round for trial in trials[cell.number]) for cell in run.cells},
             {cell.id: broken[cell.number] for cell in run.cells},
             {cell.id: with_broken[cell.number] for cell in run.cells},
+            frozenset(trial.cell.id for trial in run.trials if trial.timed_out and metric == TIMES_OPTIMAL),
         )
 
     def lacks(self, cells: Sequence[str]) -> str:
@@ -83,6 +85,8 @@ class Measured:
                 return f"the run has no cell {cell}"
             if why := self.refused.get(cell):
                 return f"the cell {named[cell]} is refused: {why.reason} ({why.detail})"
+            if cell in self.too_late:  # the others are those that were quick
+                return f"a trial of {named[cell]} timed out, so how many times its optimum it took is not known"
             if not self.results[cell]:
                 return f"no trial of {named[cell]} counts and has the metric"
         return ""
