@@ -368,8 +368,78 @@ def test_what_is_fetched_past_the_cache_is_flagged_and_the_visit_counts(number: 
     assert (flag.name, "b.test/0.png" in flag.detail) == ("fetched-twice", True)
 
 
-def ignored(data: Data, site: Site) -> list[str]:
-    return [each for each in judged(data, site) if each.startswith("warm-ignored")]
+def ignored(data: Data, site: Site, arm: Arm = WARM) -> list[str]:
+    return [each for each in judged(data, site, arm) if each.startswith("warm-ignored")]
+
+
+AT_ONCE = Arm.parse("again", {"start": "warm"})
+ETAG = ("ETag", '"1"')
+
+
+def visited_again(number: int, anew: int, arm: Arm, headers: tuple[tuple[str, str], ...], **more: Any) -> list[str]:
+    """What is said of a visit to a page with so many images that say this. So many of them were asked for, and came
+    over the network, where `more` does not say otherwise; the others came from the cache."""
+    page = SITE.objects[0]
+    images = (SiteObject("b.test", f"/{each}.png", 5000, "image/png", HASH, headers=headers) for each in range(number))
+    site = replace(SITE, objects=(page, *images))
+    if arm.revisit_s:
+        site = prepare(site, Variant(age_s=arm.revisit_s, aged_for=arm.browser))
+    data = record(arm)
+    data["requests"] = data["requests"][:1]
+    for place, each in enumerate(site.objects[1:]):
+        asked = request(each.url, 1 + place, arm, body=each.size)
+        sent = {"response_headers": [["Date", NOW], *map(list, each.headers)]}
+        ask(data, {**asked, **sent, **(more if place < anew else {"from_cache": True})}, arm)
+    return ignored(data, site, arm)
+
+
+KEPT_ANYHOW = [
+    (AT_ONCE, (("Cache-Control", "no-cache"), ETAG)),
+    (AT_ONCE, (("Last-Modified", LAST_WEEK),)),
+    (AT_ONCE, (("Cache-Control", LONG),)),
+    (AT_ONCE, (("Cache-Control", LONG), ("Vary", "Accept-Encoding"))),
+    (WARM, (("Cache-Control", SHORT), ETAG)),  # nothing is fresh that could tell
+]
+
+
+@pytest.mark.parametrize(("number", "anew"), [(3, 2), (3, 3), (100, 51)])
+@pytest.mark.parametrize(("arm", "headers"), KEPT_ANYHOW)
+def test_a_visit_that_asks_as_if_there_had_been_none_is_a_first_one(
+    arm: Arm, headers: tuple[tuple[str, str], ...], number: int, anew: int
+) -> None:
+    """What browsers keep they ask about, if they ask at all."""
+    (told,) = visited_again(number, anew, arm, headers)
+    assert told.startswith(f"warm-ignored: of {number} objects that a first visit leaves {anew} were asked for as if")
+
+
+@pytest.mark.parametrize(("number", "anew"), [(2, 2), (4, 2), (100, 50)])
+def test_a_visit_that_asks_for_half_of_it_anew_counts(number: int, anew: int) -> None:
+    assert visited_again(number, anew, AT_ONCE, (("Cache-Control", LONG), ETAG)) == []
+
+
+@pytest.mark.parametrize("arm", [AT_ONCE, WARM])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"status": 304},
+        {"request_headers": [["If-None-Match", '"1"']]},  # of a server that sends all of it again
+        {"request_headers": [["if-modified-since", LAST_WEEK]]},
+        {"request_headers": [["Range", "bytes=0-"]]},
+        {"from_cache": True},
+        {"connection": None},  # from a service worker
+        {"before_load": False},
+        {"response_headers": [["Date", NOW], ["Cache-Control", "no-store"], ["ETag", '"1"']]},
+        {"response_headers": [["Date", NOW], ["Vary", "Cookie"], ["ETag", '"1"']]},
+        {"response_headers": [["Date", NOW]]},  # nothing by which it could be asked about
+    ],
+)
+def test_what_a_browser_may_ask_for_on_a_second_visit_is_no_first_one(more: Data, arm: Arm) -> None:
+    assert visited_again(4, 4, arm, (("Cache-Control", "max-age=60"), ETAG), **more) == []
+
+
+def test_a_first_visit_asks_for_all_of_it() -> None:
+    first = Arm.parse("first", {})
+    assert visited_again(4, 4, first, (("Cache-Control", LONG), ETAG)) == []
 
 
 def test_the_page_itself_may_be_asked_for_again() -> None:

@@ -1,27 +1,51 @@
-"""Whether a repeat view took what it kept for as old as the arm says: what has expired was asked for again, most
-of what is fresh was not fetched again, and answers said their age. That what has expired was asked for at all is judged
-with the objects. Pure."""
+"""Whether a repeat view had a first one: most of what that left was not asked for as if nobody had it. And whether it
+took what it kept for as old as the arm says: what has expired was asked for again, most of what is fresh was not
+fetched again, and answers said their age. That what has expired was asked for at all is judged with the objects.
+Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
-from lanelab.driver.site.freshness import MOST_GUESSED, MOST_GUESSED_S, kept_for_s, values
+from lanelab.driver.site.freshness import MOST_GUESSED, MOST_GUESSED_S, directives, kept_for_s, values, varies_by
 from lanelab.driver.site.prepare.ages import AGE
 from lanelab.driver.site.redirects import REDIRECTS, redirect_for_s
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
-from lanelab.driver.trial.page_load.requests import fetched, few, host, is_own_redirect, on_network, target
-from lanelab.driver.trial.page_load.second_visit import KEEPS_REDIRECTS, OK, SERVED_STALE, SPARE_S, expired, fresh
+from lanelab.driver.trial.page_load.requests import (
+    asked_for_a_part,
+    fetched,
+    few,
+    host,
+    is_own_redirect,
+    on_network,
+    target,
+)
+from lanelab.driver.trial.page_load.second_visit import (
+    KEEPS_REDIRECTS,
+    OK,
+    SERVED_STALE,
+    SPARE_S,
+    VARIES_BY_NOTHING,
+    expired,
+    fresh,
+)
 
-LEAST_FRESH = 3  # objects that tell whether there was a cache: some, as a service worker's script, are fetched past it
+NOT_MODIFIED = 304
+LEAST_KEPT = 3  # objects that tell whether there was a cache: some, as a service worker's script, are fetched past it
 MOST_AGAIN = 0.5  # of them that a visit with a cache may have over the network
+CONDITIONS, VALIDATORS = ("if-none-match", "if-modified-since"), ("etag", "last-modified")
 
 
 def _failures(case: Case) -> Iterator[Failure]:
-    if not case.arm.revisit_s:
-        return
+    if case.arm.start == "warm" and not case.expected.journey:  # which has pages that were not visited before
+        yield from _first_visits(case)
+    if case.arm.revisit_s:
+        yield from _of_another_age(case)
+
+
+def _of_another_age(case: Case) -> Iterator[Failure]:
     answers = _answers(case)
     ageless = [url for url, requests in answers.items() if not all(_has_age(each, case) for each in requests)]
     if ageless:
@@ -37,17 +61,56 @@ def _failures(case: Case) -> Iterator[Failure]:
     ]
     if shown:
         yield Failure(Reason.FROM_CACHE, f"{few(shown)} came from the cache, and has expired {_since(case)}")
-    yield from _first_visits(case)
 
 
 def _first_visits(case: Case) -> Iterator[Failure]:
     """Yield where most of what the browser had was not used: then this was one more first visit. Single objects may be
-    fetched past the cache, and are flagged. A journey has pages that were not visited before."""
+    fetched past the cache, and are flagged."""
     had = fresh(case.site, case.arm)
     again = had & {target(each) for each in fetched(case.record.requests) if each.method == "GET"}
-    if len(had) >= LEAST_FRESH and len(again) > MOST_AGAIN * len(had) and not case.expected.journey:
+    left = _left(case)
+    anew = {url for url, requests in left.items() if requests and all(map(_is_anew, requests))}
+    if _are_most(again, had):
         what = f"of {len(had)} objects that are still fresh {_since(case)} {len(again)} came over the network again"
         yield Failure(Reason.WARM_IGNORED, f"{what}: {few(sorted(again))}")
+    elif _are_most(anew, left):
+        what = f"of {len(left)} objects that a first visit leaves {len(anew)} were asked for as if there had been none"
+        yield Failure(Reason.WARM_IGNORED, f"{what}: {few(sorted(anew))}")
+
+
+def _are_most(some: Collection[str], of: Collection[str]) -> bool:
+    return len(of) >= LEAST_KEPT and len(some) > MOST_AGAIN * len(of)
+
+
+def _left(case: Case) -> dict[str, list[Request]]:
+    """Return address -> its requests, of what a first visit leaves in the cache, to be shown again or asked about. What
+    was not asked for counts as left. The page itself is not among them, nor what a visit may do without."""
+    site, now = case.site, datetime.fromisoformat(case.record.started_utc).timestamp()
+    answers, page = Counter(each.url for each in site.objects), site.entry_host + site.entry_path
+    needed = (each for each in site.objects if (each.method, each.status, each.late) == ("GET", OK, False))
+    of_url: dict[str, list[Request]] = {each.url: [] for each in needed if answers[each.url] == 1 and each.url != page}
+    for each in on_network(case.record.requests):
+        if each.method == "GET" and (asked := of_url.get(target(each))) is not None:
+            asked.append(each)
+    return {url: asked for url, asked in of_url.items() if all(_stays(each, now) for each in asked)}
+
+
+def _stays(each: Request, now: float) -> bool:
+    """Return whether such an answer is kept, and is fresh for a while or can be asked about."""
+    headers = each.response_headers
+    if each.status == NOT_MODIFIED:  # which need not say again by what it can be
+        return True
+    if "no-store" in directives(headers) or not varies_by(headers) <= VARIES_BY_NOTHING:
+        return False
+    return any(values(headers, name) for name in VALIDATORS) or _left_s(each, now, MOST_GUESSED_S) > SPARE_S
+
+
+def _is_anew(each: Request) -> bool:
+    """Return whether it was asked for, and came, as to a browser that does not have it. What no connection carried came
+    from the browser itself, as from a service worker."""
+    asked_about = any(values(each.request_headers, name) for name in CONDITIONS) or asked_for_a_part(each)
+    came = each.status == OK and each.error is None and each.before_load
+    return came and each.connection is not None and not each.from_cache and not asked_about
 
 
 def _flags(case: Case) -> Iterator[Flag]:
