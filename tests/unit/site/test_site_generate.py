@@ -136,6 +136,34 @@ def test_a_script_waits_for_what_has_to_wait_alone() -> None:
     assert not any(each.object.late for each in site.values())
 
 
+def test_a_wait_counts_from_the_beginning_of_the_script() -> None:
+    """A recipe's order says nothing of time: what is computed for the first object is no part of the second's wait."""
+    text = group("type: script, size: 4000, name: app") + (
+        "  - {type: image, size: 900, name: computed, from: app, think: 100ms}\n"
+        "  - {type: image, size: 900, name: waited, from: app, wait: 200ms}\n"
+    )
+    app = made(text)["x.test/js/app.js"].body.decode()
+    assert app.index("\nwait(200, ") < app.index("\nthink(100); ")
+
+
+def test_a_wide_picture_can_be_decoded() -> None:
+    """Its rows are longer than what a match of deflate reaches back."""
+    form = FORMATS["png"]
+    for width in (10_922, 10_923, 16_383):
+        data = form.encode("wide", 60_000, width, 5, 0)
+        image = Image.open(io.BytesIO(data))
+        image.load()
+        assert (len(data), image.size) == (60_000, (width, 5))
+        assert image.getpixel((width - 1, 4)) == image.getpixel((width - 1, 3))
+
+
+def test_two_objects_with_one_address_are_refused() -> None:
+    text = group("type: image, size: 900, count: 2, name: photo") + "  - {type: image, size: 900, name: photo-2}\n"
+    with pytest.raises(InputError, match=r"photo and photo-2 have one address, x\.test/images/photo-2\.png"):
+        made(text)
+    assert len(made(text.replace("name: photo-2", "name: photo-2, host: y.test"))) == 4
+
+
 def test_the_seed_changes_content_and_nothing_else() -> None:
     one, other = made(EVERYTHING, 1), made(EVERYTHING, 2)
     assert list(one) == list(other)
@@ -172,6 +200,8 @@ def test_the_bytes_are_the_same_in_other_surroundings() -> None:
         ("type: image, size: 900, wait: 3ms, late: on", "late: wait keeps the page waiting, and this does not"),
         ("type: image, size: 900, wait: 3", "wait: 3 has no unit"),
         ("type: image, size: 900, count: 2, chain: on", "chain: a image cannot refer to a image"),
+        ("type: css, size: 900, place: body", "place: a css stands in the head of a page"),
+        ("type: frame, size: 2500, place: head", "place: a frame stands in the body of a page"),
         ("type: css, size: 900, width: 3", "width: width means nothing for the type css"),
         ("type: image, size: 900, width: 3", "width: width and height go together"),
         ("type: image, size: 901, format: webp", "size: a WebP file has an even number of bytes"),
@@ -193,6 +223,19 @@ def test_errors_name_file_line_and_key(words: str, said: str) -> None:
         made(group(words))
     assert str(error.value).startswith("recipe.yaml:5: objects[0]")
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"), [("think", b"think(100); ask("), ("wait", b"wait(100, function"), ("after", b"; }, 100);")]
+)
+def test_a_chain_that_would_wait_only_once_is_refused(key: str, asked: bytes) -> None:
+    """A script asks for its first sheet, which asks for the next one: sheets do not wait."""
+    chain = "  - {{type: {}, size: 2500, count: 3, name: chain, from: app, chain: on, {}: 100ms}}\n"
+    app = group("type: script, size: 4000, name: app")
+    with pytest.raises(InputError, match=f"{key}: a css does not wait, so only the first of the chain would"):
+        made(app + chain.format("css", key))
+    scripts = made(app + chain.format("script", key))
+    assert [asked in scripts[f"x.test/js/{name}.js"].body for name in ("app", "chain-1", "chain-2")] == [True] * 3
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import struct
 import zlib
 
 LONGEST_STORED = 65_535
-_LONGEST_MATCH = 258
+_LONGEST_MATCH, _FARTHEST = 258, 32_768
 
 
 class Bits:
@@ -52,10 +52,12 @@ def _repeated(row: bytes, repeats: int) -> bytes:
     bits = Bits()
     bits.put(1, 1)  # the last block
     bits.put(1, 2)  # in the fixed code
-    for byte in row[:2]:
-        bits.code(0x30 + byte, 8)
-    _match(bits, len(row) - 2, 1)
-    _match(bits, len(row) * (repeats - 1), len(row))
+    alone = repeats if len(row) > _FARTHEST else 1  # rows that no match can bring
+    for _ in range(alone):
+        for byte in row[:2]:
+            bits.code(0x30 + byte, 8)
+        _match(bits, len(row) - 2, 1)
+    _match(bits, len(row) * (repeats - alone), len(row))
     bits.code(0, 7)  # its end
     return bits.aligned()
 

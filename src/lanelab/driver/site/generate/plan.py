@@ -94,7 +94,18 @@ def planned(recipe: Recipe) -> tuple[Piece, ...]:
                 pieces[parent] = replace(pieces[parent], asks=(*pieces[parent].asks, index))
             places.append(index)
         of_group[group.name] = places
+    _require_own_addresses(pieces)
     return tuple(pieces)
+
+
+def _require_own_addresses(pieces: Sequence[Piece]) -> None:
+    """Raises InputError where two are called alike, as the second of a group `a` and the group `a-2`."""
+    known: dict[str, Piece] = {}
+    for piece in pieces:
+        if other := known.get(piece.url):
+            what = f"objects of {other.group.name} and {piece.group.name} have one address, {piece.url}"
+            raise InputError(what, "Give one of the groups another name", key="name")
+        known[piece.url] = piece
 
 
 def below(pieces: Sequence[Piece], top: Piece) -> Iterator[Piece]:

@@ -19,6 +19,7 @@ from lanelab.driver.site.generate.tables import (
     MOST_OBJECTS,
     NOTHING,
     ONLY_FOR,
+    ONLY_PLACE,
     PAGE,
     PAGE_LIKE,
     PAGE_TABLE,
@@ -199,16 +200,30 @@ def _check_parent(entries: Mapping[str, Written], written: Written, values: Valu
         raise where.error(f"a {known[parent]} cannot refer to a {kind}", f"These can: {', '.join(able)}")
     if values["chain"] and kind not in MAY_ASK[kind]:
         raise entries["chain"].error(f"a {kind} cannot refer to a {kind}", "Leave chain out")
-    from_script = known[parent] in SCRIPTS
+    _check_waits(entries, values, known[parent])
+    _check_place(entries, values, known[parent])
+
+
+def _check_waits(entries: Mapping[str, Written], values: Values, parent_type: str) -> None:
     for key in ("after", "late"):
         if key in entries and "wait" in entries:
             raise entries[key].error("wait keeps the page waiting, and this does not", "Leave one of them out")
     for key in ("think", "wait", "after", "late"):
-        if key in entries and not from_script:
-            raise entries[key].error(f"a {known[parent]} does not wait", "Let a script refer to them: from: NAME")
+        if key in entries and parent_type not in SCRIPTS:
+            raise entries[key].error(f"a {parent_type} does not wait", "Let a script refer to them: from: NAME")
+    for key in ("think", "wait", "after"):  # what is asked for by what is late is late
+        if key in entries and values["chain"] and values["type"] not in SCRIPTS:
+            what = f"a {values['type']} does not wait, so only the first of the chain would"
+            raise entries[key].error(what, "Leave one of them out")
+
+
+def _check_place(entries: Mapping[str, Written], values: Values, parent_type: str) -> None:
     for key in ("place", "mode"):
-        if key in entries and known[parent] not in PAGE_LIKE:
+        if key in entries and parent_type not in PAGE_LIKE:
             raise entries[key].error(f"{key} is for what a page includes", "Leave it out")
+    place = ONLY_PLACE.get(values["type"], values["place"])
+    if "place" in entries and values["place"] != place:
+        raise entries["place"].error(f"a {values['type']} stands in the {place} of a page", "Leave it out")
 
 
 def _sized(written: Written, entries: Mapping[str, Written], values: Values, seed: str) -> tuple[int, ...]:

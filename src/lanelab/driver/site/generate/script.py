@@ -48,7 +48,8 @@ def script(pieces: Sequence[Piece], piece: Piece) -> bytes:
     pieces_asked_for = [pieces[index] for index in piece.asks]
     module = piece.type == "module"
     imported = [each for each in pieces_asked_for if module and each.type == "module" and not _waits(each)]
-    others = [each for each in pieces_asked_for if each not in imported]
+    # What waits begins first: its time counts from the script's beginning, whatever the script computes for others.
+    others = sorted((each for each in pieces_asked_for if each not in imported), key=lambda each: not each.group.wait)
     imports = "".join(f"import {json.dumps(each.address_for(piece))};\n" for each in imported)
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     key = f'var key = "{letters(f"{piece.seed} key", noise_bytes)}";\n' if noise_bytes else ""
