@@ -8,7 +8,7 @@ import pytest
 from lanelab.driver.collect.skeleton import add_skeleton
 from lanelab.driver.site.generate.new import add_generated
 from lanelab.driver.site.load import load_site
-from tests.kit.epload import written
+from tests.kit.epload import GRAPH, written
 from tests.kit.handles import LanelabCommand
 from tests.kit.recipes import EVERYTHING
 
@@ -76,6 +76,29 @@ def test_a_dependency_graph_is_played(tmp_path: Path) -> None:
         assert set(asked) == {"page.html", "a.js", "c.png"}
         assert 300 <= asked["a.js"]["started_ms"] < 600
         assert 500 <= asked["c.png"]["started_ms"] < 1000
+
+
+def test_many_short_computations_of_a_graph_take_no_longer(tmp_path: Path) -> None:
+    """60 of 1.5 ms, each after the one before: a browser makes 4 ms of a short wait that another one sets."""
+    comps = [{"id": f"r1_c{number}", "type": "evalhtml", "time": 1.5} for number in range(60)]
+    page, picture = GRAPH["objs"][1], GRAPH["objs"][2]
+    graph = {
+        "objs": [page | {"comps": comps}, picture],
+        "deps": [{"id": "dep1", "a1": "r1_c59", "a2": "r3_d", "time": -1}],
+        "start_activity": "r1_d",
+    }
+    folder = written(tmp_path / "short", graph, page=8000)
+    lanelab = LanelabCommand(tmp_path / "build")
+    share_programs(lanelab)
+    env = {"LANELAB_SITES": str(tmp_path / "archive")}
+    done = lanelab.run("site", "import", str(folder), "--name", "graph", env=env)
+    assert done.returncode == 0, done.stderr
+    run = play(lanelab, tmp_path, RUN.replace("[everything, skeleton]", "graph"), env=env)
+    assert run.statuses("h1") == ["ok"], run.reasons("h1")
+    query = "SELECT name, data FROM requests JOIN arms_of_trials USING (trial)"
+    asked = {each["url"].rpartition("/")[2]: each for name, text in run.rows(query) if name == "h1"
+             for each in [json.loads(text)]}  # fmt: skip
+    assert 60 <= asked["c.png"]["started_ms"] - asked["page.html"]["ended_ms"] < 170
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,18 @@ def test_a_graph_becomes_a_page_that_does_the_same(tmp_path: Path) -> None:
 def test_a_page_smaller_than_its_script_is_named(tmp_path: Path) -> None:
     found = imported(written(tmp_path / "small", page=200))
     (words,) = found.doubtful
-    assert re.fullmatch(r"the page has 1,\d{3} bytes instead of 200, which its script takes", words)
+    assert re.fullmatch(r"the page has 2,\d{3} bytes instead of 200, which its script takes", words)
+
+
+def test_objects_with_one_address_are_named(tmp_path: Path) -> None:
+    """Epload asks for each of them when it is due; a browser has the second wait for the first."""
+    graph: Any = deepcopy(GRAPH)
+    again = {"id": "r4", "download": {"id": "r4_d", "type": "download"}}
+    graph["objs"].append(graph["objs"][2] | again)
+    graph["deps"].append({"id": "dep4", "a1": "r1_c2", "a2": "r4_d", "time": 0})
+    assert imported(written(tmp_path / "twice", graph)).doubtful == (
+        "http://www.test/c.png is 2 objects of the graph, which a browser fetches one after the other",
+    )
 
 
 def test_other_folders_are_none(tmp_path: Path) -> None:
@@ -80,6 +91,7 @@ def changed(*keys: Any, value: object) -> object:
         (changed("deps", 0, "a1", value="r9"), "deps: there is no activity 'r9'"),
         (changed("deps", 0, "time", value=-3), "-3 is no time in milliseconds"),
         (changed("objs", 0, "comps", 0, "time", value="5"), "'5' is no time in milliseconds"),
+        (changed("objs", 0, "when_comp_start", value=2), "when_comp_start is 2, and neither 1 nor -1"),
         (changed("objs", 2, "download", "id", value="r2_d"), "two activities have one id"),
         (changed("deps", 0, "a1", value="r1_c2"), "r1_c2, r2_d, r2_c1, r3_d would never begin"),
         (changed("deps", 0, "a2", value="r1_d"), "r1_d begins the page, and waits for something"),

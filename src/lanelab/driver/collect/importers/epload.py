@@ -9,6 +9,7 @@ A graph has no sizes: the objects themselves have to be there, below the graph's
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,42 +29,57 @@ LONGEST_MS = 600_000
 _HEAD = '<!DOCTYPE html>\n<meta charset="utf-8">\n<link rel="icon" href="data:,">\n<script>\n'
 _TAIL = "\n</script>\n"
 # An activity: [address or null, ms, whether its first bytes are enough, [[number of another, ms or -1], …]].
+# What is due is due at an instant, and what follows counts from that instant: a browser's timers are up to 4 ms late
+# where one sets the next, and that would add up. First bytes are those of a body: over HTTP/2 the heads of many answers
+# come before them.
 _SCRIPT = """\
 (function (acts) {
-  var frame = document.createElement("iframe"), open, left = acts.length, waits = [], followers = [];
+  var frame = document.createElement("iframe"), open, left = acts.length, waits = [], since = [], followers = [];
   frame.hidden = true;
   document.documentElement.appendChild(frame);
   open = frame.contentDocument;
   open.open();
-  acts.forEach(function () { followers.push([]); });
+  acts.forEach(function () { followers.push([]); since.push(0); });
   acts.forEach(function (act, number) {
     waits.push(act[3].length);
     act[3].forEach(function (dep) { followers[dep[0]].push([number, dep[1]]); });
   });
-  function free(number) { waits[number] -= 1; if (!waits[number]) { begin(number); } }
-  function freeAll(number, ended) {
+  function now() { return performance.now(); }
+  function at(due, then) {
+    var ms = Math.round(due - now());
+    if (ms > 0) { setTimeout(then, ms, due); } else { then(due); }
+  }
+  function free(number, when) {
+    since[number] = Math.max(since[number], when);
+    waits[number] -= 1;
+    if (!waits[number]) { begin(number, since[number]); }
+  }
+  function freeAll(number, ended, when) {
     followers[number].forEach(function (follower) {
-      if (ended && follower[1] < 0) { free(follower[0]); }
-      if (!ended && follower[1] >= 0) { setTimeout(free, follower[1], follower[0]); }
+      if (ended && follower[1] < 0) { free(follower[0], when); }
+      if (!ended && follower[1] >= 0) { at(when + follower[1], function (due) { free(follower[0], due); }); }
     });
   }
   function end() { left -= 1; if (!left) { open.close(); } }
-  function begin(number) {
-    var act = acts[number], told = false;
-    function tell() { if (!told) { told = true; freeAll(number, true); } }
-    freeAll(number, false);
-    if (act[0] === null) { setTimeout(function () { tell(); end(); }, act[1]); return; }
-    if (act[0] === "") {
-      if (act[2]) { tell(); }
-      addEventListener("DOMContentLoaded", function () { tell(); end(); });
-      return;
-    }
-    fetch(act[0]).then(function (answer) {
-      if (act[2]) { tell(); }
-      return answer.arrayBuffer();
-    }).catch(function () {}).then(function () { tell(); end(); });
+  function read(reader, tell) {
+    return reader.read().then(function (part) { tell(now()); return part.done || read(reader, tell); });
   }
-  begin(0);
+  function begin(number, when) {
+    var act = acts[number], told = false;
+    function tell(moment) { if (!told) { told = true; freeAll(number, true, moment); } }
+    if (act[0] === null) {
+      at(when + act[1], function (due) { tell(due); end(); });
+    } else if (act[0] === "") {
+      if (act[2]) { tell(when); }
+      addEventListener("DOMContentLoaded", function () { tell(now()); end(); });
+    } else {
+      fetch(act[0]).then(function (answer) {
+        return act[2] ? read(answer.body.getReader(), tell) : answer.arrayBuffer();
+      }).catch(function () {}).then(function () { tell(now()); end(); });
+    }
+    freeAll(number, false, when);
+  }
+  begin(0, now());
 }(%s));"""
 
 
@@ -125,14 +141,21 @@ def _imported(graph: _Graph, title: str, source: Source) -> Imported:
     exchanges[0] = Exchange(
         "GET", url, (), b"", 200, "OK", (("Content-Type", "text/html; charset=utf-8"),), padded, "http/1.1", when
     )
-    larger = f"the page has {len(padded):,} bytes instead of {length:,}, which its script takes"
-    return Imported(
-        tuple(exchanges),
-        entry=url,
-        title=title,
-        doubtful=(larger,) if len(padded) != length else (),
-        of_one_load=True,
-    )
+    doubtful = _one_after_the_other(exchanges)
+    if len(padded) != length:
+        doubtful.append(f"the page has {len(padded):,} bytes instead of {length:,}, which its script takes")
+    return Imported(tuple(exchanges), entry=url, title=title, doubtful=tuple(doubtful), of_one_load=True)
+
+
+def _one_after_the_other(exchanges: Sequence[Exchange]) -> list[str]:
+    """Return words on objects with one address. Epload asks for both at once, and a browser for the second when it has
+    the first."""
+    counts = Counter(each.url for each in exchanges)
+    return [
+        f"{shown(url)} is {count} objects of the graph, which a browser fetches one after the other"
+        for url, count in counts.items()
+        if count > 1
+    ]
 
 
 def _activities(graph: _Graph, page: Mapping[str, Any]) -> list[list[object]]:
@@ -140,6 +163,8 @@ def _activities(graph: _Graph, page: Mapping[str, Any]) -> list[list[object]]:
     objects = [page, *(each for each in graph.objects if each is not page)]
     acts: dict[str, list[Any]] = {}
     for each in objects:
+        if each["when_comp_start"] not in (FIRST_BYTES, WHOLE):
+            raise graph.wrong(f"when_comp_start is {each['when_comp_start']!r}, and neither {FIRST_BYTES} nor {WHOLE}")
         at_once = each["when_comp_start"] == FIRST_BYTES
         acts[each["download"]["id"]] = ["" if each is page else "//" + _address(graph, each), 0, at_once, []]
         before = each["download"]["id"]
