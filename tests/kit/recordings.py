@@ -58,7 +58,7 @@ def har() -> dict[str, object]:
     """As browsers save it, for a page loaded in 500 ms."""
 
     def entry(url: str, text: str | None, ms: int = 0, **more: object) -> dict[str, object]:
-        content = {"size": 9, "mimeType": "text/html"} | ({} if text is None else {"text": text})
+        content = {"mimeType": "text/html"} | ({"size": 9} if text is None else {"size": len(text), "text": text})
         response = {"status": 200, "statusText": "OK", "httpVersion": "h2", "headers": [], "content": content, **more}
         request = {"method": "GET", "url": url, "headers": [{"name": ":path", "value": "/"}]}
         begun = f"2026-11-22T11:00:00.{ms:03d}+01:00"

@@ -71,6 +71,16 @@ def test_what_the_page_does_not_name_is_late_where_the_archive_has_more_pages(tm
     assert made.manifest.late == ("b.test/x.gif", "a.test/lazy.gif", "a.test/other")
 
 
+def test_a_page_has_its_own_think_time_and_not_that_of_what_leads_to_it(tmp_path: Path) -> None:
+    """In the manifest an address has no scheme: that in clear is the same."""
+    away = exchange("http://a.test/", status=301, headers=(("Location", "https://a.test/"),), body=b"", think_ms=2)
+    moved = exchange("http://a.test/old", status=301, headers=(("Location", "/"),), body=b"", think_ms=3)
+    made = add_site("one", (away, moved, exchange("https://a.test/", think_ms=110)), FACTS, tmp_path)
+    assert made.manifest.think == {"a.test/": 110, "a.test/old": 3}
+    quick = add_site("two", (away, exchange("https://a.test/")), FACTS, tmp_path)
+    assert quick.manifest.think == {}
+
+
 def test_the_archive_has_what_is_served_and_no_secrets(tmp_path: Path) -> None:
     made = add_site("one", RECORDED, FACTS, tmp_path)
     exchanges = read_warc((made.folder / ARCHIVE).read_bytes(), "").exchanges

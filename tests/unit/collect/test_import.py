@@ -221,8 +221,80 @@ def test_a_har_file_has_decoded_bodies_and_what_is_missing(tmp_path: Path) -> No
     assert imported.left_out == (
         "https://a.test/lost.png: the file has no body of it",
         "data:image/png;base64,AAAA: it was not fetched over HTTP",
+        "compression, of 1 of the answers: the file has their bodies decoded",
     )
     assert imported.entry == "https://a.test/"
+
+
+def _with_content(tmp_path: Path, content: dict[str, object], content_type: str = "text/html") -> Imported:
+    """A HAR file whose page has that content."""
+    data: Any = recordings.har()
+    page = data["log"]["entries"][1]["response"]
+    page.update(content=content, headers=[{"name": "Content-Type", "value": content_type}])
+    (tmp_path / "x.har").write_text(json.dumps(data))
+    return read(tmp_path / "x.har")
+
+
+@pytest.mark.parametrize(
+    ("text", "charset", "coding"),
+    [
+        ("<p>caf\xe9 \u201cau lait\u201d", "; charset=ISO-8859-1", "cp1252"),  # as browsers read that name
+        ("<p>\u65e5\u672c\u8a9e", "; charset=Shift_JIS", "shift_jis"),
+        ("<p>\u65e5\u672c\u8a9e", "; charset=utf-8", "utf-8"),
+        ("<meta charset=euc-jp><p>\u65e5\u672c\u8a9e", "", "euc-jp"),
+        ("<p>caf\xe9", "", "utf-8"),
+        ("<p>caf\xe9", "", "cp1252"),
+        ("<p>caf\xe9", "; charset=utf-8", "utf-8-sig"),
+        ("<p>caf\xe9", "; charset=no-such", "utf-8"),
+        ("<p>caf\xe9", "; charset=hex", "utf-8"),
+    ],
+)
+def test_a_text_of_a_har_file_has_the_bytes_that_it_had(text: str, charset: str, coding: str, tmp_path: Path) -> None:
+    """A HAR file has characters. Written in another charset they would be another page, of another size."""
+    body = text.encode(coding)
+    imported = _with_content(tmp_path, {"text": text, "size": len(body)}, f"text/html{charset}")
+    assert (imported.exchanges[1].body, imported.doubtful) == (body, ())
+
+
+def test_without_its_size_a_text_of_a_har_file_has_the_charset_that_it_names(tmp_path: Path) -> None:
+    imported = _with_content(tmp_path, {"text": "caf\xe9"}, "text/html; charset=iso-8859-1")
+    assert (imported.exchanges[1].body, imported.doubtful) == (b"caf\xe9", ())
+
+
+@pytest.mark.parametrize(
+    "content", [{"text": "half", "size": 9}, {"text": "aGFsZg==", "encoding": "base64", "size": 9}]
+)
+def test_a_body_of_a_har_file_that_is_cut_off_is_doubtful(content: dict[str, object], tmp_path: Path) -> None:
+    imported = _with_content(tmp_path, content)
+    assert imported.exchanges[1].body == b"half"
+    assert imported.doubtful == ("https://a.test/: its body has 4 bytes, and by its size 9",)
+    compressed = _with_content(tmp_path, content | {"size": 3, "compression": 1})  # as mitmproxy counts
+    assert compressed.doubtful == ()
+
+
+def test_an_empty_text_of_what_was_not_empty_is_left_out(tmp_path: Path) -> None:
+    imported = _with_content(tmp_path, {"text": "", "size": 9})
+    assert "https://a.test/" not in urls(imported)
+    assert "https://a.test/: the file has no body of it" in imported.left_out
+    assert _with_content(tmp_path, {"text": "", "size": 0}).exchanges[1].body == b""
+
+
+def test_what_a_cache_answered_says_nothing_of_a_server(tmp_path: Path) -> None:
+    """Else a round trip would be as short as the cache's answer, and each server would have thought for the rest."""
+    data: Any = recordings.har()
+    known = [{"wait": 60}, {"wait": 95}, {"wait": 0.3}, {}, {}, {"wait": 0}]
+    for entry, timings in zip(data["log"]["entries"], known, strict=False):
+        entry["timings"] = timings | {"connect": -1}
+    data["log"]["entries"][2]["_fromCache"] = "memory"
+    (tmp_path / "x.har").write_text(json.dumps(data))
+    assert [each.think_ms for each in read(tmp_path / "x.har").exchanges] == [None, 35, None, None]
+
+
+def test_an_address_that_is_none_costs_its_own_entry_alone(tmp_path: Path) -> None:
+    data: Any = recordings.har()
+    data["log"]["entries"][2]["request"]["url"] = "http://[::1/x.gif"
+    (tmp_path / "x.har").write_text(json.dumps(data))
+    assert "https://a.test/" in urls(read(tmp_path / "x.har"))
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from lanelab.driver.site.composition import composition_of
 from lanelab.driver.site.exchange import Exchange
 from lanelab.driver.site.load import require_unused
 from lanelab.driver.site.manifest import MANIFEST, PAGE_NAME, Manifest, parse_manifest
+from lanelab.driver.site.redirects import REDIRECTS
 from lanelab.driver.site.site import SiteObject, SitePage, StoredObject
 
 ARCHIVE = "archive.warc.gz"
@@ -265,12 +266,15 @@ def _manifest(
     )
 
 
-def _think(exchanges: Iterable[Exchange]) -> dict[str, int]:
-    """Return how long the server thought, by host and path; of several answers that of the first."""
+def _think(exchanges: Sequence[Exchange]) -> dict[str, int]:
+    """Return how long the server thought, by host and path; of several answers that of the first. One that leads to
+    the same address with TLS is left out: an arm has one scheme, and the page's answer alone."""
     times: dict[str, int] = {}
-    for each in exchanges:
-        url = address_of(each.url).url.partition("://")[2]
-        if each.think_ms and url.isprintable():
+    urls = [address_of(each.url).url.partition("://")[2] for each in exchanges]
+    answered = {url for each, url in zip(exchanges, urls, strict=True) if each.status not in REDIRECTS}
+    for each, url in zip(exchanges, urls, strict=True):
+        leads_away = each.status in REDIRECTS and url in answered
+        if each.think_ms and url.isprintable() and not leads_away:
             times.setdefault(url, each.think_ms)
     return times
 

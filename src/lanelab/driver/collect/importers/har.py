@@ -1,34 +1,27 @@
 """HAR files with bodies, as browsers' developer tools save them. Bodies in them are decoded."""
 
-import base64
-import binascii
 import datetime
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect.importers.har_bodies import REDIRECTS, WITHOUT_BODY, LeftOutError, body_of
 from lanelab.driver.collect.importers.importer import Imported, Importer, Source, changed_utc, read_file, start_of
 from lanelab.driver.collect.importers.think_times import Waited, think_times
 from lanelab.driver.site.archive.addresses import host_and_path
 from lanelab.driver.site.archive.dates import utc_of
+from lanelab.driver.site.archive.http_text import values_of
 from lanelab.driver.site.archive.read_warc import shown
 from lanelab.driver.site.exchange import Exchange
 from lanelab.driver.site.site import Headers
 
 # Of the body as it was on the wire, which a HAR file has not.
 OF_THE_WIRE = frozenset(("content-encoding", "content-length", "transfer-encoding"))
-WITHOUT_BODY = frozenset((204, 205, 304))
-REDIRECTS = range(300, 400)
 LONGEST_TIME_MS = 1e9
 NEVER_FETCHED = ("data:", "blob:", "about:", "chrome-extension:", "moz-extension:", "ws:", "wss:")
-
-
-class _LeftOutError(Exception):
-    """An entry is no exchange."""
 
 
 class _UnansweredError(Exception):
@@ -50,6 +43,8 @@ def read(source: Source) -> Imported:
     log = _log(source)
     pages = _pages(log)
     exchanges, left_out, unanswered = [], [], []
+    doubtful: list[str] = []
+    decoded = 0
     fallback = changed_utc(source.path)
     entries = list(_dicts(log.get("entries")))
     waits = [_waited(entry) for entry in entries]
@@ -57,9 +52,11 @@ def read(source: Source) -> Imported:
     for number, (entry, waited, think_ms) in enumerate(measured, 1):
         url = _text(_dict(entry.get("request")).get("url"))
         try:
-            exchange = _exchange(entry, url, pages, fallback)
+            exchange, words = _exchange(entry, url, pages, fallback)
             exchanges.append(replace(exchange, think_ms=think_ms, connect_ms=waited.connect))
-        except _LeftOutError as why:
+            doubtful += [f"{shown(url)}: {words}"] if words else []
+            decoded += bool(exchange.body) and _was_encoded(entry)
+        except LeftOutError as why:
             left_out.append(f"{shown(url) or f'entry {number}'}: {why}")
         except _UnansweredError:
             unanswered.append(host_and_path(url))
@@ -67,13 +64,15 @@ def read(source: Source) -> Imported:
         first = f": {left_out[0]}" if left_out else ""
         remedy = "Save the file with contents ('Save all as HAR with content')"
         raise InputError(f"{source.path} has no answer with its body{first}", remedy)
+    if decoded:
+        left_out.append(f"compression, of {decoded:,} of the answers: the file has their bodies decoded")
     title = next((text for page in _dicts(log.get("pages")) if (text := _text(page.get("title")))), None)
     known = {each.url for each in exchanges}
     hosts_unanswered = tuple(dict.fromkeys(filter(None, unanswered)))
-    doubtful = _without_page(log, title or "", known)
+    doubtful += _without_page(log, title or "", known)
     entry_url = title if title in known else None
     return Imported(
-        tuple(exchanges), tuple(left_out), entry_url, title, hosts_unanswered, doubtful, _loads(log, pages),
+        tuple(exchanges), tuple(left_out), entry_url, title, hosts_unanswered, tuple(doubtful), _loads(log, pages),
         of_one_load=bool(pages),
     )  # fmt: skip
 
@@ -109,17 +108,22 @@ def _log(source: Source) -> JsonObject:
     return log
 
 
-def _exchange(entry: JsonObject, url: str, pages: Mapping[str, _Page], fallback: str) -> Exchange:
+def _exchange(entry: JsonObject, url: str, pages: Mapping[str, _Page], fallback: str) -> tuple[Exchange, str]:
+    """Return what was exchanged, and words on what is doubtful of it."""
     request, response = _dict(entry.get("request")), _dict(entry.get("response"))
     if not url or url.startswith(NEVER_FETCHED):
-        raise _LeftOutError("it was not fetched over HTTP")
+        raise LeftOutError("it was not fetched over HTTP")
     status = response.get("status")
     if not isinstance(status, int) or isinstance(status, bool):
-        raise _LeftOutError("it has no status")
+        raise LeftOutError("it has no status")
     if status <= 0:
         raise _UnansweredError
     begun = _text(entry.get("startedDateTime"))
-    return Exchange(
+    content = _dict(response.get("content"))
+    named = values_of(_fields(response, ()), "content-type") or [_text(content.get("mimeType"))]
+    may_be_empty = status in WITHOUT_BODY or status in REDIRECTS or _text(request.get("method")) == "HEAD"
+    body, words = body_of(content, named[0], may_be_empty=may_be_empty)
+    exchange = Exchange(
         method=_text(request.get("method")) or "GET",
         url=url,
         request_headers=_fields(request, ()),
@@ -127,18 +131,25 @@ def _exchange(entry: JsonObject, url: str, pages: Mapping[str, _Page], fallback:
         status=status,
         reason=_text(response.get("statusText")).strip(),
         headers=_fields(response, OF_THE_WIRE),
-        body=_body(response, status, _text(request.get("method"))),
+        body=body,
         protocol=_protocol(_text(response.get("httpVersion"))),
         at_utc=utc_of(begun) or fallback,
         late=_late(begun, pages.get(_text(entry.get("pageref")))),
     )
+    return exchange, words
+
+
+def _was_encoded(entry: JsonObject) -> bool:
+    codings = values_of(_fields(_dict(entry.get("response")), ()), "content-encoding")
+    return any(each.strip().lower() not in ("", "identity") for each in codings)
 
 
 def _waited(entry: JsonObject) -> Waited:
-    """Return what the browser measured. In HAR `ssl` is a part of `connect`, and -1 is for what did not happen."""
-    timings = _dict(entry.get("timings"))
+    """Return what the browser measured. In HAR `ssl` is a part of `connect`, and -1 is for what did not happen. What
+    Chromium had in a cache (`_fromCache`) says how long the cache took, and nothing of a server."""
+    timings = {} if entry.get("_fromCache") else _dict(entry.get("timings"))
     wait, connect, ssl = (_milliseconds(timings.get(name)) for name in ("wait", "connect", "ssl"))
-    host = urlsplit(_text(_dict(entry.get("request")).get("url"))).netloc.lower()
+    host = (host_and_path(_text(_dict(entry.get("request")).get("url"))) or "").partition("/")[0]
     return Waited(host, wait, None if connect is None else max(connect - (ssl or 0), 0))
 
 
@@ -146,21 +157,6 @@ def _milliseconds(value: object) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < LONGEST_TIME_MS:
         return float(value)
     return None
-
-
-def _body(response: JsonObject, status: int, method: str) -> bytes:
-    content = _dict(response.get("content"))
-    text = content.get("text")
-    if not isinstance(text, str):
-        if status in WITHOUT_BODY or status in REDIRECTS or method == "HEAD" or content.get("size") == 0:
-            return b""
-        raise _LeftOutError("the file has no body of it")
-    if content.get("encoding") == "base64":
-        try:
-            return base64.b64decode(text, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise _LeftOutError("its body is no base64") from error
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _posted(request: JsonObject) -> bytes:

@@ -2,7 +2,7 @@
 
 A browser measures from the end of its request to the first byte of the answer: a round trip, and the server's own time.
 The round trip is what opening a connection to that host took at least; where no connection was opened, the host's
-quickest answer, which then counts as one without thinking.
+quickest answer, which then counts as one without thinking. An answer in no time at all is a cache's.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def think_times(answers: Sequence[Waited]) -> list[int | None]:
     for host in {each.host for each in answers}:
         answers_there = [each for each in answers if each.host == host]
         opened = [each.connect for each in answers_there if each.connect]
-        waits = [each.wait for each in answers_there if each.wait is not None]
+        waits = [each.wait for each in answers_there if each.wait]
         trips[host] = min(opened or waits, default=0.0)
     return [_think_ms(each, trips[each.host]) for each in answers]
 
