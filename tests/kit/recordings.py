@@ -107,13 +107,14 @@ def _cached(out: zipfile.ZipFile, url: str, body: bytes, *fields: str, status: i
     info.extra = b""  # HTTrack writes it before the member only, not into the list of contents
 
 
-def mahimahi(folder: Path) -> Path:
-    """Two files of mm-webrecord: a page in chunks, and a picture over TLS."""
+def mahimahi(folder: Path, media_type: str = "image/gif") -> Path:
+    """Two files of mm-webrecord: a page in chunks, and a picture over TLS, or what else `media_type` makes of it."""
     folder.mkdir(parents=True)
-    page = _message(b"HTTP/1.1 200 OK", {"Transfer-Encoding": "chunked"}, b"%x\r\n%s\r\n0\r\n\r\n" % (len(PAGE), PAGE))
+    fields = {"Transfer-Encoding": "chunked", "Content-Type": "text/html"}
+    page = _message(b"HTTP/1.1 200 OK", fields, b"%x\r\n%s\r\n0\r\n\r\n" % (len(PAGE), PAGE))
     asked = _message(b"GET / HTTP/1.1", {"Host": "a.test"}, b"")
     (folder / "save.aaaaaa").write_bytes(_saved(80, 1, asked, page))
-    picture = _message(b"HTTP/1.1 200 OK", {"Content-Type": "image/gif"}, PIXEL)
+    picture = _message(b"HTTP/1.1 200 OK", {"Content-Type": media_type}, PIXEL)
     asked = _message(b"GET /x.gif?1 HTTP/1.1", {"Host": "b.test"}, b"")
     (folder / "save.bbbbbb").write_bytes(_saved(443, 2, asked, picture))
     return folder

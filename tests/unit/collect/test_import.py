@@ -370,6 +370,21 @@ def test_mahimahis_files_are_read(tmp_path: Path) -> None:
     assert imported.left_out == ("zzz: it ends in the middle of a number",)
 
 
+def test_of_mahimahis_pages_that_of_the_oldest_file_is_first(tmp_path: Path) -> None:
+    """Files have names by chance, and a page and its frame come within a second."""
+    for name, files_ms in {"page": (300, 700), "frame": (700, 300)}.items():
+        folder = recordings.mahimahi(tmp_path / name, media_type="text/html")
+        for file, ms in zip(("save.aaaaaa", "save.bbbbbb"), files_ms, strict=True):
+            os.utime(folder / file, ns=(0, 1_400_000_000_000_000_000 + ms * 1_000_000))
+    assert urls(read(tmp_path / "page")) == ["http://a.test/", "https://b.test/x.gif?1"]
+    imported = read(tmp_path / "frame")
+    assert urls(imported) == ["https://b.test/x.gif?1", "http://a.test/"]
+    assert imported.doubtful == (
+        "which of its 2 pages was loaded is not known: the oldest file's is taken, --entry names another",
+    )
+    assert read(recordings.mahimahi(tmp_path / "one")).doubtful == ()
+
+
 def test_a_folder_is_served_as_it_lies_there(tmp_path: Path) -> None:
     folder = recordings.plain(tmp_path / "x")
     (folder / ".git").mkdir()

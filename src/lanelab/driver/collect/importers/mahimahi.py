@@ -28,6 +28,7 @@ PORT, SCHEME, REQUEST, RESPONSE = 2, 3, 4, 5
 FIRST_LINE, HEADER, BODY = 1, 2, 3
 NAME, VALUE = 1, 2
 HTTPS = 2
+OK = 200
 NUMBER, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
 _STATUS = re.compile(rb"HTTP/(\d\.\d)\s+(\d{3})(?:\s+(.*))?", re.DOTALL)
 _REQUEST = re.compile(rb"([A-Z]{1,20})\s+(\S+)\s+HTTP/(\d\.\d)\s*", re.DOTALL)
@@ -66,7 +67,7 @@ def _is_saved(start: bytes) -> bool:
 
 def read(source: Source) -> Imported:
     files, left_out = files_below(source.path, source.limits)
-    exchanges = []
+    found: list[tuple[int, Exchange]] = []
     total = 0
     for file in files:
         name = shown(str(file.relative_to(source.path)))
@@ -75,12 +76,21 @@ def read(source: Source) -> Imported:
         total += len(data)
         source.limits.require_total(total, str(source.path))
         try:
-            exchanges.append(_exchange(data, changed_utc(file)))
+            found.append((file.stat().st_mtime_ns, _exchange(data, changed_utc(file))))
         except DamagedError as why:
             left_out.append(f"{name}: {why}")
-    if not exchanges:
+    if not found:
         raise InputError(f"no file in {source.path} is a recording of Mahimahi", "Name the folder of mm-webrecord")
-    return Imported(tuple(sorted(exchanges, key=lambda each: each.at_utc)), tuple(left_out))
+    # Names of files are chance, and a page and its frames come within a second.
+    exchanges = tuple(exchange for _, exchange in sorted(found, key=lambda each: each[0]))
+    pages = sum(map(_is_page, exchanges))
+    several = f"which of its {pages:,} pages was loaded is not known: the oldest file's is taken, --entry names another"
+    return Imported(exchanges, tuple(left_out), doubtful=(several,) if pages > 1 else ())
+
+
+def _is_page(each: Exchange) -> bool:
+    html = "html" in ",".join(values_of(each.headers, "content-type")).lower()
+    return html and each.method == "GET" and each.status == OK
 
 
 def _exchange(data: bytes, at_utc: str) -> Exchange:
