@@ -284,6 +284,7 @@ def test_chunks_come_off(body: bytes) -> None:
         (b"5\r\nhello\r\n0\r\n\r\n", b"hello"),
         (b"3;x=y\r\nhel\r\n2 \r\nlo\r\n0\r\nTrailer: x\r\n\r\n", b"hello"),
         (b"5\nhello\n0\n\n", b"hello"),
+        (b"5\r\nhello\r\n0\r\n\r\n\r\nmore", b"hello"),  # a browser reads as far as the last chunk
         (b"hello", b"hello"),  # a tool took the chunks off and left the field
         (b"add\r\nis a word and no length", b"add\r\nis a word and no length"),
         (b"", b""),
@@ -292,6 +293,13 @@ def test_chunks_come_off(body: bytes) -> None:
 def test_bodies_in_chunks_and_those_that_only_say_so(stored: bytes, body: bytes) -> None:
     [found] = read(record("response", URL, answer(stored, "Transfer-Encoding: chunked")))
     assert found.body == body
+
+
+@pytest.mark.parametrize("stored", [b"2000\r\n<html>half a page", b"5\r\nhello", b"add\r\nis a word and no length"])
+def test_what_may_be_a_chunk_that_is_cut_off_is_doubtful(stored: bytes) -> None:
+    archive = read_warc(record("response", URL, answer(stored, "Transfer-Encoding: chunked")), "a")
+    assert archive.doubtful == ("http://a.test/: its body may be a chunk that is cut off",)
+    assert read_warc(record("response", URL, answer(stored)), "a").doubtful == ()
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate", "zstd"])
@@ -320,6 +328,7 @@ GOOD = record("response", URL, answer(PAGE))
             record("response", URL, answer(b"5\r\nhello\r\n9\r\nwor", "Transfer-Encoding: chunked")),
             "a chunk is cut off",
         ),
+        (record("response", URL, answer(b"2\r\nhi\r\nno size", "Transfer-Encoding: chunked")), "a chunk is cut off"),
         (record("response", URL, answer(PAGE), date="yesterday"), "no date"),
         (record("response", URL, answer(PAGE), ("WARC-Truncated", "time")), "cut it off"),
         (record("response", URL, answer(PAGE), ("WARC-Segment-Number", "1")), "several pieces"),

@@ -14,6 +14,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.generate import generated
 from lanelab.driver.site.generate.images import FORMATS
 from lanelab.driver.site.generate.images.common import TooSmall
+from lanelab.driver.site.generate.plan import below, planned
 from lanelab.driver.site.generate.recipe import parse_recipe
 from lanelab.driver.site.site import StoredObject
 from tests.kit.machine import ROOT
@@ -155,6 +156,12 @@ def test_a_wide_picture_can_be_decoded() -> None:
         image.load()
         assert (len(data), image.size) == (60_000, (width, 5))
         assert image.getpixel((width - 1, 4)) == image.getpixel((width - 1, 3))
+
+
+def test_a_chain_may_be_long() -> None:
+    recipe = parse_recipe(group("type: script, size: 2500, count: 3000, chain: on"), "recipe.yaml")
+    pieces = planned(recipe)
+    assert [each.index for each in below(pieces, pieces[0])] == [*range(1, 3001)]
 
 
 def test_two_objects_with_one_address_are_refused() -> None:

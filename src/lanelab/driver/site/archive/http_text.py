@@ -76,29 +76,27 @@ def values_of(fields: Headers, name: str) -> list[str]:
 
 
 def dechunked(body: bytes) -> bytes | None:
-    """Return a body without chunks; None where it has none: some tools remove them and leave the field. What was cut
-    off in its last chunk raises DamagedError."""
+    """Return a body without chunks; None where it has none: some tools remove them and leave the field. What is damaged
+    behind a whole chunk raises DamagedError. What comes behind the last one is no part of it, as for a browser."""
     parts: list[bytes] = []
     at = 0
-    while True:
-        match = _CHUNK.match(body, at)
-        if not match:
-            if at and not body[at:].strip():
-                raise DamagedError("the last chunk is missing")
-            return None
-        size, at = int(match[1], 16), match.end()
+    while match := _CHUNK.match(body, at):
+        size, begin = int(match[1], 16), match.end()
         if not size:
-            end = _TRAILER.match(body, at)
-            return b"".join(parts) if end and end.end() == len(body) else None
-        if at + size > len(body):
-            if parts:
-                raise DamagedError("a chunk is cut off")
-            return None
-        parts.append(body[at : at + size])
-        after = _LINE_END.match(body, at + size)
+            end = _TRAILER.match(body, begin)
+            return b"".join(parts) if parts or (end and end.end() == len(body)) else None
+        after = _LINE_END.match(body, begin + size)
         if not after:
-            return None
+            break
+        parts.append(body[begin : begin + size])
         at = after.end()
+    if not parts:
+        return None
+    raise DamagedError("a chunk is cut off" if body[at:].strip() else "the last chunk is missing")
+
+
+def begins_as_chunk(body: bytes) -> bool:
+    return _CHUNK.match(body) is not None
 
 
 def chunked(body: bytes) -> bytes:

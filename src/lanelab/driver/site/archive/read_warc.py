@@ -14,7 +14,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.archive.dates import utc_of
 from lanelab.driver.site.archive.digests import agrees
 from lanelab.driver.site.archive.expanding import DamagedError
-from lanelab.driver.site.archive.http_text import Head, answer_head, dechunked, request_head, values_of
+from lanelab.driver.site.archive.http_text import Head, answer_head, begins_as_chunk, dechunked, request_head, values_of
 from lanelab.driver.site.archive.limits import LIMITS, Limits
 from lanelab.driver.site.archive.records import Damages, Record, read_records
 from lanelab.driver.site.exchange import Exchange
@@ -152,6 +152,8 @@ class _Joined:
         if self._is_other_payload(record, stored, body):
             self.changed.add(id(record))
             self.doubtful.append(f"{shown(record.url)}: its body has another digest than its record says")
+        if body is stored and begins_as_chunk(stored) and _is_chunked(head.fields):
+            self.doubtful.append(f"{shown(record.url)}: its body may be a chunk that is cut off")
         return self._answer(record, head, body)
 
     def _is_other_payload(self, record: Record, stored: bytes, body: bytes) -> bool:
@@ -249,11 +251,12 @@ class _Requests:
 
 def without_chunks(stored: bytes, fields: Headers) -> bytes:
     """Return a body without transfer coding. Some tools remove it and leave the field."""
-    transfer = ",".join(values_of(fields, "transfer-encoding")).lower()
-    if "chunked" not in transfer:
-        return stored
-    plain = dechunked(stored)
+    plain = dechunked(stored) if _is_chunked(fields) else None
     return stored if plain is None else plain
+
+
+def _is_chunked(fields: Headers) -> bool:
+    return "chunked" in ",".join(values_of(fields, "transfer-encoding")).lower()
 
 
 def as_encoded(fields: Headers, body: bytes) -> tuple[Headers, bytes]:

@@ -110,10 +110,12 @@ def _require_own_addresses(pieces: Sequence[Piece]) -> None:
 
 def below(pieces: Sequence[Piece], top: Piece) -> Iterator[Piece]:
     """Return all that belongs to a page, without what is in its frames: that is theirs."""
-    for index in top.asks:
-        yield pieces[index]
-        if pieces[index].type != "frame":
-            yield from below(pieces, pieces[index])
+    waiting = [*reversed(top.asks)]
+    while waiting:
+        piece = pieces[waiting.pop()]
+        yield piece
+        if piece.type != "frame":
+            waiting += reversed(piece.asks)
 
 
 def needed(pieces: Sequence[Piece], page: Piece) -> tuple[str, ...]:
