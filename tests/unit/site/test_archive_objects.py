@@ -147,6 +147,15 @@ def test_parts_that_make_a_whole_become_the_file(ranges: list[tuple[int, int]]) 
     assert stored.object.headers == (("Content-Type", "video/mp4"), ("ETag", "1"))
 
 
+def test_that_a_range_is_behind_the_end_is_not_the_file() -> None:
+    """A player may ask for more than there is: in the place of the film it would have an error."""
+    refused = exchange("http://a.test/film", status=416, body=b"")
+    [stored] = objects_of([part(0, 249), refused]).stored
+    assert (stored.object.status, stored.body) == (200, FILM)
+    assert [each.object.status for each in objects_of([part(0, 99), refused]).stored] == [206]
+    assert [each.object.status for each in objects_of([refused]).stored] == [416]
+
+
 @pytest.mark.parametrize(
     "parts",
     [

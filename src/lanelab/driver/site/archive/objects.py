@@ -15,7 +15,7 @@ from lanelab.driver.site.coding import CODINGS, decode
 from lanelab.driver.site.exchange import Exchange
 from lanelab.driver.site.site import Headers, SiteObject, StoredObject
 
-PARTIAL = 206
+PARTIAL, OUT_OF_RANGE = 206, 416
 _RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
 _VALIDATORS = ("etag", "last-modified", "content-encoding", "content-type")
 
@@ -163,11 +163,12 @@ def _key(each: Exchange, address: Address) -> Key:
 
 def _best(answers: Sequence[Exchange]) -> tuple[Exchange, list[Exchange], list[str]]:
     """Return the answer to serve, what it is made of, and words on what is lost."""
-    whole = [each for each in answers if each.status not in (PARTIAL, NOT_MODIFIED)]
+    parts = [each for each in answers if each.status == PARTIAL]
+    of_a_part = (PARTIAL, OUT_OF_RANGE) if parts else ()  # alone, that a range is out of the file is all there is
+    whole = [each for each in answers if each.status not in (NOT_MODIFIED, *of_a_part)]
     if whole:
         best = min(whole, key=lambda each: each.status != OK)
         return replace(best, late=all(each.late for each in answers)), [best], []
-    parts = [each for each in answers if each.status == PARTIAL]
     if not parts:
         raise NotServedError('only "not modified" was recorded; the browser\'s cache had the rest')
     if complete := joined(parts):
