@@ -156,6 +156,12 @@ def test_without_its_size_a_text_of_a_har_file_has_the_charset_that_it_names(tmp
     assert (imported.exchanges[1].body, imported.doubtful) == (b"caf\xe9", ())
 
 
+def test_a_size_in_characters_turns_no_text_into_another_charset(tmp_path: Path) -> None:
+    imported = _with_content(tmp_path, {"text": "caf\xe9", "size": 4}, "text/html; charset=utf-8")
+    assert imported.exchanges[1].body == b"caf\xc3\xa9"
+    assert imported.doubtful == ("https://a.test/: its body has 5 bytes, and by its size 4",)
+
+
 @pytest.mark.parametrize(
     "content", [{"text": "half", "size": 9}, {"text": "aGFsZg==", "encoding": "base64", "size": 9}]
 )

@@ -15,7 +15,8 @@ AS_BROWSERS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "big5": "big5hkscs",
 }  # fmt: skip
-UNNAMED = ("utf-8", "utf-8-sig", "cp1252")  # what a text may have been that names none; the second has a mark in front
+USUAL = ("utf-8", "utf-8-sig")  # the second has a mark in front
+WITHOUT_NAME = "cp1252"  # a text that names a charset is not taken for it: some tools give as its size its characters
 IN_HEAD = 1_024  # characters in which a page names its charset
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _META = re.compile(r"<meta\s[^>]{0,300}?" + _CHARSET.pattern, re.IGNORECASE)
@@ -58,7 +59,8 @@ def _from_base64(text: str) -> bytes:
 def _encoded(text: str, content_type: str, sizes: tuple[int, ...]) -> bytes:
     """Return the bytes of a text: those with the right size, else those of the charset that is named."""
     named = (_CHARSET.search(content_type), _META.search(text[:IN_HEAD]))
-    charsets = (*(match[1] for match in named if match), *UNNAMED)
+    names = [match[1] for match in named if match]
+    charsets = (*names, *USUAL) if names else (*USUAL, WITHOUT_NAME)
     bodies = [body for charset in charsets if (body := _in_charset(text, charset)) is not None]
     return next((body for body in bodies if len(body) in sizes), bodies[0])
 
