@@ -291,7 +291,10 @@ def test_the_record_says_that_nothing_was_proven(tmp_path: Path) -> None:
 def test_a_real_load_on_a_starved_machine() -> None:
     """Beside eight other programs the router stood still for 64 and 27 ms; then 81 kB came in 12 ms."""
     seen = LinkEvidence.from_json(json.loads((DATA / "link_of_a_starved_load.json").read_text()))
-    assert excess(seen.down, 10_000_000, PUNCTUAL, 0) is not None
+    gained = excess(seen.down, 10_000_000, PUNCTUAL, 0)
+    assert gained is not None
+    size, took_us, early_us = gained
+    assert size * 8 / 10 - took_us == pytest.approx(early_us)  # what is said of it adds up, at 10 bits per us
     assert TRIAL.page_load is not None
     found = LinkVerdict(replace(TRIAL, flags=STARVED), replace(TRIAL.page_load, link=seen), link())
     assert list(found.failures()) == []

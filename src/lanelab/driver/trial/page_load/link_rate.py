@@ -33,6 +33,7 @@ QUEUED = 0.25  # of all full frames: so many at least come like that where the l
 PACED_SPACING = 0.25  # of BBR and QUIC, which send more slowly than the link by themselves
 PACE, PACED_US = 0.07, 10_000  # how much slower than its spacing a load would have gained this much at
 Silence = tuple[int, int]  # from when to when nothing came, in us
+Point = tuple[int, int]  # how many bytes had come until when, in us
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +55,15 @@ STARVED = Lateness(80_000, 100_000, 12_000)  # seen with eight programs to run f
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    points: tuple[tuple[int, int], ...]
+    points: tuple[Point, ...]
 
     @property
     def size(self) -> int:
         return self.points[-1][0] - self.points[0][0]
 
-    def earliest(self, bps: float) -> float:
-        """Return the least of (time - bytes / rate), in us."""
-        return min(at - size * BITS * US_PER_S / bps for size, at in self.points)
+    def earliest(self, bps: float) -> tuple[float, Point]:
+        """Return the least of (time - bytes / rate), in us, and where that was."""
+        return min((at - size * BITS * US_PER_S / bps, (size, at)) for size, at in self.points)
 
     def is_within(self, spans: Sequence[tuple[float, float]]) -> bool:
         return any(begin <= self.points[0][1] and self.points[-1][1] <= end for begin, end in spans)
@@ -151,17 +152,17 @@ def excess(
     nothing that came within these times is held against what came later."""
     worst: tuple[int, int, float] | None = None
     for blocks in _scales(arrivals):
-        top: tuple[float, _Block] | None = None
+        top: tuple[float, Point, _Block] | None = None
         for block in blocks:
-            earliest = block.earliest(bps)
+            earliest, (size, at) = block.earliest(bps)
             if top is not None:
-                fell = top[0] - earliest
-                busy = min(top[1].size, block.size) * BITS * US_PER_S / bps
+                late_us, (size_before, at_before), before = top
+                fell = late_us - earliest
+                busy = min(before.size, block.size) * BITS * US_PER_S / bps
                 if fell > late.after(busy) + more_us and (worst is None or fell > worst[2]):
-                    first, last = top[1].points[0], block.points[-1]
-                    worst = last[0] - first[0], last[1] - first[1], fell
+                    worst = size - size_before, at - at_before, fell
             if (top is None or earliest > top[0]) and not block.is_within(after):
-                top = earliest, block
+                top = earliest, (size, at), block
     return worst
 
 
@@ -170,9 +171,9 @@ def _gain_us(arrivals: Arrivals, bps: float) -> float:
     most = 0.0
     for blocks in _scales(arrivals):
         if blocks and min(block.size for block in blocks) * BITS * US_PER_S / bps >= PUNCTUAL.long_us / 2:
-            top = blocks[0].earliest(bps)
+            top, _ = blocks[0].earliest(bps)
             for block in blocks:
-                earliest = block.earliest(bps)
+                earliest, _ = block.earliest(bps)
                 most, top = max(most, top - earliest), max(top, earliest)
     return most
 
