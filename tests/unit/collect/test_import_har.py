@@ -183,7 +183,7 @@ def test_an_empty_text_of_what_was_not_empty_is_left_out(tmp_path: Path) -> None
 def test_what_a_cache_answered_says_nothing_of_a_server(tmp_path: Path) -> None:
     """Else a round trip would be as short as the cache's answer, and each server would have thought for the rest."""
     data: Any = recordings.har()
-    known = [{"wait": 60}, {"wait": 95}, {"wait": 0.3}, {}, {}, {"wait": 0}]
+    known: list[dict[str, float]] = [{"wait": 60}, {"wait": 95}, {"wait": 0.3}, {}, {}, {"wait": 0}]
     for entry, timings in zip(data["log"]["entries"], known, strict=False):
         entry["timings"] = timings | {"connect": -1}
     data["log"]["entries"][2]["_fromCache"] = "memory"

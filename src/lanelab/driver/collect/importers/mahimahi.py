@@ -67,7 +67,7 @@ def _is_saved(start: bytes) -> bool:
 
 def read(source: Source) -> Imported:
     files, left_out = files_below(source.path, source.limits)
-    found: list[tuple[int, Exchange]] = []
+    dated: list[tuple[int, Exchange]] = []
     total = 0
     for file in files:
         name = shown(str(file.relative_to(source.path)))
@@ -76,13 +76,13 @@ def read(source: Source) -> Imported:
         total += len(data)
         source.limits.require_total(total, str(source.path))
         try:
-            found.append((file.stat().st_mtime_ns, _exchange(data, changed_utc(file))))
+            dated.append((file.stat().st_mtime_ns, _exchange(data, changed_utc(file))))
         except DamagedError as why:
             left_out.append(f"{name}: {why}")
-    if not found:
+    if not dated:
         raise InputError(f"no file in {source.path} is a recording of Mahimahi", "Name the folder of mm-webrecord")
     # Names of files are chance, and a page and its frames come within a second.
-    exchanges = tuple(exchange for _, exchange in sorted(found, key=lambda each: each[0]))
+    exchanges = tuple(exchange for _, exchange in sorted(dated, key=lambda each: each[0]))
     pages = sum(map(_is_page, exchanges))
     several = f"which of its {pages:,} pages was loaded is not known: the oldest file's is taken, --entry names another"
     return Imported(exchanges, tuple(left_out), doubtful=(several,) if pages > 1 else ())

@@ -114,8 +114,8 @@ GROUP = Table(
                 "Of several pages `page` means each, and a name that one", "style"),
         Setting("chain", FLAG, "false", "whether only the first is referred to by `from`, and each other one by the "
                 "one before it: the depth of what depends on each other", "true"),
-        Setting("place", choice("PLACE", "head", "body"), "", "where in a page it stands; css only in the head, a frame "
-                "only in the body", "body",
+        Setting("place", choice("PLACE", "head", "body"), "", "where in a page it stands; css only in the head, a "
+                "frame only in the body", "body",
                 default_words="`head` for css and scripts, `body` for others"),
         Setting("mode", choice("MODE", "plain", "async", "defer"), "plain", "how a page includes a script", "defer"),
         Setting("think", DURATION, "0ms", "how long the script computes before it asks for them. The page waits",

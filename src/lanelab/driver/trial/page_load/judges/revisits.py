@@ -90,9 +90,9 @@ def _left(case: Case) -> dict[str, list[Request]]:
     needed = (each for each in site.objects if (each.method, each.status, each.late) == ("GET", OK, False))
     of_url: dict[str, list[Request]] = {each.url: [] for each in needed if answers[each.url] == 1 and each.url != page}
     for each in on_network(case.record.requests):
-        if each.method == "GET" and (asked := of_url.get(target(each))) is not None:
-            asked.append(each)
-    return {url: asked for url, asked in of_url.items() if all(_stays(each, now) for each in asked)}
+        if each.method == "GET" and (requests := of_url.get(target(each))) is not None:
+            requests.append(each)
+    return {url: requests for url, requests in of_url.items() if all(_stays(each, now) for each in requests)}
 
 
 def _stays(each: Request, now: float) -> bool:
