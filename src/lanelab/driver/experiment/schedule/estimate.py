@@ -24,7 +24,7 @@ from lanelab.driver.trial.recorders.tcpdump import HEADERS
 BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 2.5, 2.0, 1.5, 0.15  # a link is measured again after its trials
 FETCH_OVERHEAD_S = 0.4
 # Beside a load, by six studies: to begin it and to end it, and for each request to read what all witnesses have of it.
-OVERHEAD_S, REQUEST_S = {"fresh-process": 1.0, "fresh-context": 0.7, "warm": 0.7}, 0.0055
+OVERHEAD_S, REQUEST_S = {"fresh-process": 1.0, "fresh-context": 0.7, "warm": 0.7}, 0.0015
 PORTION_S = 0.5  # to give a bed its next portion, and to fetch what it made of the last
 RTO_S, LEAST_RTT_S = 0.2, 0.001  # by which Linux waits longer than a round trip before it sends again
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
