@@ -28,10 +28,11 @@ def with_optimal(run: Run) -> Run:
         return run
     links = {each.number: link for each in run.links if (link := _read(each))}
     alone_of = _alone_of(links)
-    refused = _refused(run, frozenset(alone_of.values()))
+    alone = frozenset(alone_of.values())
+    refused = _refused(run, alone)
     trials_alone: dict[tuple[int, str, int], dict[tuple[int, int], Trial]] = {}
     for trial in run.ok:
-        if trial.cell.link.number in alone_of.values() and trial.cell.number not in refused:
+        if trial.cell.link.number in alone and trial.cell.number not in refused:
             trials_alone.setdefault((trial.cell.link.number, *_subject(trial)), {})[trial.round, trial.machine] = trial
 
     def with_optimum(trial: Trial) -> Trial:

@@ -72,7 +72,7 @@ class MadeOf:
     @property
     def first_flight(self) -> int:
         """Return how many packets the server sends at first at most: its window, or what the client takes."""
-        return min(self.initial_window, self.link.client.initial_receive_window or self.initial_window)
+        return self.link.server.first_flight(self.link.client)
 
     def due_to(self, what: str) -> float:
         return sum(self.parts[part] for part in BOUNDS[what])

@@ -180,6 +180,11 @@ class Host:
         packets = min(FIRST_WINDOW_BYTES, window.bytes // 2 if window else FIRST_WINDOW_BYTES) // segment_bytes
         return min(packets, self.initial_receive_window or packets)
 
+    def first_flight(self, receiver: "Host") -> int:
+        """Return how many packets it sends at first at most. What the receiver offers to take may end a flight before
+        its own window does: what is left of it comes a round trip later."""
+        return min(self.initial_window, receiver.initial_receive_window or self.initial_window)
+
     def own_files(self) -> frozenset[str]:
         """Return what it decides of what kernels have of their own, as paths below /proc/sys."""
         return frozenset(

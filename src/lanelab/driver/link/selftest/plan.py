@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.link import HEADER, Direction, Host, Link
+from lanelab.driver.link import HEADER, Direction, Link
 from lanelab.driver.link.impairments.jitter import Jitter
 from lanelab.driver.link.shaping.bottleneck import wire_bps
 
@@ -130,16 +130,10 @@ def under_tcp(link: Link, *, thorough: bool) -> tuple[Flights | Fill, Flights | 
     """Return what TCP sends down and up. One connection's first flight tells the initial window; as many as overflow
     the queue, how deep it is. Where no burst is fast enough for that, slow start fills it within some round trips; an
     AQM needs a transfer until it has settled."""
-    of_down = _under_tcp(link, link.down, _first_flight(link.server, link.client), thorough=thorough)
-    of_up = _under_tcp(link, link.up, _first_flight(link.client, link.server), thorough=thorough)
+    # A flight that the receiver ends must not be taken for a longer one, whose end would seem to wait in the queue.
+    of_down = _under_tcp(link, link.down, link.server.first_flight(link.client), thorough=thorough)
+    of_up = _under_tcp(link, link.up, link.client.first_flight(link.server), thorough=thorough)
     return of_down, of_up
-
-
-def _first_flight(sender: Host, receiver: Host) -> int:
-    """Return how many packets leave at first. What a receiver offers to take may end a flight before the sender's
-    window does: what is left of it comes a round trip later, which looks like a wait in the queue."""
-    window = sender.initial_window
-    return min(window, receiver.initial_receive_window or window)
 
 
 def _under_tcp(link: Link, way: Direction, first_flight: int, *, thorough: bool) -> Flights | Fill:

@@ -18,7 +18,7 @@ from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayReq
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.bound import trip_ns
 from lanelab.driver.trial.page_load.keepalive import SAFE, Keepalive
-from lanelab.driver.trial.page_load.requests import few
+from lanelab.driver.trial.page_load.requests import few, is_conditional
 from lanelab.driver.trial.page_load.requests import target as target_of
 from lanelab.driver.trial.page_load.witnesses import Sent, Witnesses, most_at_once, served_target, target
 
@@ -27,7 +27,6 @@ WAITED_MS = 1.0
 ENOUGH_CLAIMS = 3
 PROVEN = 3  # answers after which a host takes a pipeline by Chromium's rules, though one is enough
 CLASSES = {"Image": "images", "Script": "scripts", "Stylesheet": "scripts"}  # of Firefox: these go behind their like
-CONDITIONS = ("if-modified-since", "if-none-match")
 UNAUTHORIZED, MISDIRECTED = 401, 421
 ENDED_FOR_US = ("server", "error")  # what follows such a connection may be begun while its last answers come in
 
@@ -229,9 +228,7 @@ class ConnectionUse:
     def _classes(self) -> dict[str, str]:
         """Return the class of each request that may be in a pipeline, by what the browser asked it for."""
         return {
-            target_of(each): "revalidations"
-            if any(name.lower() in CONDITIONS for name, _ in each.request_headers)
-            else CLASSES.get(each.type, "general")
+            target_of(each): "revalidations" if is_conditional(each) else CLASSES.get(each.type, "general")
             for each in self.keepalive.all_requests
             if each.type not in ("Document", "Prefetch", "XHR", "Fetch")
         }

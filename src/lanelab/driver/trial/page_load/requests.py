@@ -18,6 +18,7 @@ RequestKey = tuple[str, str]  # method, host with path
 INEXACT = ("stripped", "nearest")  # how the server found an answer
 DOUBTFUL = ("nearest",)  # the other is the same object, asked for past a cache
 OWN_REDIRECT = "non-authoritative-reason"
+CONDITIONS = ("if-modified-since", "if-none-match")
 WEB = ("http:", "https:")
 REMEMBERED = 8192  # addresses: those of a large page, which each judge wants to have read
 
@@ -123,6 +124,11 @@ def asked_for(each: SiteObject) -> RequestKey:
 def asked_for_a_part(request: Request) -> bool:
     """Of a video, say; media elements always do."""
     return request.type == "Media" or any(name.lower() == "range" for name, _ in request.request_headers)
+
+
+def is_conditional(request: Request) -> bool:
+    """Return whether the browser has an answer, and asks for one only if it has changed."""
+    return any(name.lower() in CONDITIONS for name, _ in request.request_headers)
 
 
 def inexact_targets(evidence: PageLoadEvidence, how: Collection[str] = INEXACT) -> list[str]:

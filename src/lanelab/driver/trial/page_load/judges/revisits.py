@@ -13,11 +13,13 @@ from lanelab.driver.site.freshness import MOST_GUESSED, MOST_GUESSED_S, directiv
 from lanelab.driver.site.prepare.ages import AGE
 from lanelab.driver.site.redirects import REDIRECTS, redirect_for_s
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.judges.objects import NOT_MODIFIED
 from lanelab.driver.trial.page_load.requests import (
     asked_for_a_part,
     fetched,
     few,
     host,
+    is_conditional,
     is_own_redirect,
     on_network,
     target,
@@ -32,10 +34,9 @@ from lanelab.driver.trial.page_load.second_visit import (
     fresh,
 )
 
-NOT_MODIFIED = 304
 LEAST_KEPT = 3  # objects that tell whether there was a cache: some, as a service worker's script, are fetched past it
 MOST_AGAIN = 0.5  # of them that a visit with a cache may have over the network
-CONDITIONS, VALIDATORS = ("if-none-match", "if-modified-since"), ("etag", "last-modified")
+VALIDATORS = ("etag", "last-modified")
 
 
 def _failures(case: Case) -> Iterator[Failure]:
@@ -108,7 +109,7 @@ def _stays(each: Request, now: float) -> bool:
 def _is_anew(each: Request) -> bool:
     """Return whether it was asked for, and came, as to a browser that does not have it. What no connection carried came
     from the browser itself, as from a service worker."""
-    asked_about = any(values(each.request_headers, name) for name in CONDITIONS) or asked_for_a_part(each)
+    asked_about = is_conditional(each) or asked_for_a_part(each)
     came = each.status == OK and each.error is None and each.before_load
     return came and each.connection is not None and not each.from_cache and not asked_about
 
