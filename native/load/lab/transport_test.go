@@ -3,13 +3,16 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"go.k6.io/k6/lib"
 	"go.k6.io/k6/lib/netext"
@@ -143,6 +146,35 @@ func TestTheEndOfTheTrial(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	})
+}
+
+// A broken is a transport whose connection ends amid every body.
+type broken struct{}
+
+func (broken) RoundTrip(request *http.Request) (*http.Response, error) {
+	ended := fmt.Errorf("the peer ended the connection with an exchange under way: %w", io.EOF) // as h2 and spdyconn say it
+	body := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(ended))
+	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(body), Request: request}, nil
+}
+
+func (broken) CloseIdleConnections() {}
+
+// Half an answer is none, whether or not its size is known: it is no object of another length, for which the whole load would not count.
+func TestAConnectionThatEndsAmidABodyHasNotAnswered(t *testing.T) {
+	w := newWorld(t, http1, "off", nil)
+	w.user.inner = broken{}
+	w.settings.Sizes[w.url("/known")] = 8
+	if err := w.settings.sort(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/known", "/unknown"} {
+		if _, _, err := w.ask(t.Context(), "GET", path, ""); err == nil {
+			t.Errorf("%s came to its end", path)
+		}
+	}
+	if report := w.report(); report.Requests.Ended != 0 || report.Requests.Failed != 2 || report.Errors[kindClosed].Count != 2 {
+		t.Errorf("%+v", report)
+	}
 }
 
 func TestConnectionsThatEndAreOpenedAgain(t *testing.T) {

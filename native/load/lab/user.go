@@ -267,7 +267,7 @@ func (x *exchanged) Read(buffer []byte) (int, error) {
 	if err == nil {
 		return count, nil
 	}
-	if !errors.Is(err, io.EOF) {
+	if err != io.EOF { // itself: a connection that ends amid a body may say so around an io.EOF
 		x.failed(err)
 		return count, err
 	}
