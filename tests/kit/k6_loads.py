@@ -47,6 +47,7 @@ TALLY: dict[str, Any] = {
     "begun": 2, "ended": 1, "failed": 1, "timed_out": 0, "unfinished": 0, "unfinished_longest_ms": 0.0,
     "ms": {"count": 1, "min": 1.0, "mean": 1.0, "p50": 1.0, "p90": 1.0, "p95": 1.0, "p99": 1.0, "p99_9": 1.0,
            "max": 1.0, "histogram": [[1.0, 1]]},
+    "ended_after_warm_up": 1,
 }  # fmt: skip
 REPORT: dict[str, Any] = {
     "generator": "k6 1.8.1", "protocol": "http/1.1", "tls": "off", "seconds": 10.0, "requests": TALLY, "pages": TALLY,

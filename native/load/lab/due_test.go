@@ -161,6 +161,30 @@ func TestWarmUpIsInSeriesOnly(t *testing.T) {
 	}
 }
 
+// What was under way when the warm-up ended is in the rates of the time after it, as what is under way at the end is not.
+func TestRatesHaveWhatWasBegunInTheWarmUpAndEndsAfterIt(t *testing.T) {
+	r := newRecorder(&Settings{WarmUpS: 5})
+	r.begins(time.Now().Add(-4 * time.Second))
+	early := []*span{r.begin(r.pages, nil), r.begin(r.requests, nil), r.begin(r.requests, nil)}
+	r.requestEnds(early[2], nil, 200, 100, time.Time{}, time.Time{}) // in the warm-up
+	r.zero = r.zero.Add(-time.Second)
+	r.requestEnds(early[1], early[0], 200, 20, time.Time{}, time.Time{})
+	r.pageEnds(early[0])
+	s := r.begin(r.requests, nil)
+	r.requestEnds(s, nil, 200, 3, time.Time{}, time.Time{})
+	r.requestFails(r.begin(r.requests, nil), nil, kindReset)
+	report := r.report(time.Now())
+	if got := report.Requests; got.EndedAfter != 2 || got.Begun != 2 || got.Ended != 1 || got.MS.Count != 1 || report.Statuses["200"] != 1 {
+		t.Errorf("%+v, %v", got, report.Statuses)
+	}
+	if got := report.Pages; got.EndedAfter != 1 || got.Begun != 0 || got.Ended != 0 || got.MS != nil {
+		t.Errorf("%+v", got)
+	}
+	if report.BodyBytes != 23 {
+		t.Errorf("%d bytes", report.BodyBytes)
+	}
+}
+
 func TestSecondsAreEmptiedAndHaveNoValueWhereNothingEnded(t *testing.T) {
 	r := newRecorder(&Settings{})
 	r.begins(time.Now())

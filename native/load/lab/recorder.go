@@ -17,7 +17,8 @@ const (
 
 // A tally counts requests or pages.
 type tally struct {
-	begun, ended, failed, timedOut int64 // after the warm-up
+	begun, ended, failed, timedOut int64 // of what was begun after the warm-up
+	endedAfter                     int64 // well and after the warm-up, whenever it was begun
 	took                           *latencies
 	live                           map[*span]struct{}
 	cut                            map[*span]time.Time // under way at the end, or when their user left
@@ -123,6 +124,9 @@ func (r *recorder) begin(of *tally, due *arrival) *span {
 // ends a span: what it took is noted unless that is not known yet.
 func (r *recorder) ends(s *span, now time.Time) {
 	delete(s.of.live, s)
+	if !s.failed && r.counted(now) {
+		s.of.endedAfter++
+	}
 	switch {
 	case s.failed:
 		s.of.failed1++
@@ -166,8 +170,10 @@ func (r *recorder) requestEnds(s, page *span, status int, count int64, wrote, fi
 	defer r.mutex.Unlock()
 	now := time.Now()
 	r.bytes1 += count
-	if s.counts {
+	if r.counted(now) {
 		r.bytes += count
+	}
+	if s.counts {
 		r.statuses[status]++
 		if !first.IsZero() {
 			r.addPart(partWait, max(0, first.Sub(wrote)))

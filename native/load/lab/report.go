@@ -14,6 +14,7 @@ type Tally struct {
 	Unfinished int64    `json:"unfinished"`
 	Longest    float64  `json:"unfinished_longest_ms"`
 	MS         *Latency `json:"ms"`
+	EndedAfter int64    `json:"ended_after_warm_up"`
 }
 
 // ErrorCount likewise.
@@ -90,7 +91,9 @@ func (r *recorder) report(end time.Time) Report {
 }
 
 func (r *recorder) sum(t *tally, end time.Time) Tally {
-	made := Tally{Begun: t.begun, Ended: t.ended, Failed: t.failed, TimedOut: t.timedOut, MS: t.took.latency(true)}
+	made := Tally{
+		Begun: t.begun, Ended: t.ended, Failed: t.failed, TimedOut: t.timedOut, MS: t.took.latency(true), EndedAfter: t.endedAfter,
+	}
 	unfinished := func(s *span, until time.Time) {
 		if !s.counts {
 			return

@@ -191,6 +191,21 @@ def test_measures_are_of_what_ended_well_and_count_the_rest() -> None:
     assert "bytes_per_s" not in measures_of(dataclasses.replace(REPORT, body_bytes=None))
 
 
+def test_rates_are_of_what_ended_in_their_time() -> None:
+    """A download of 2 s, again and again, from 0.5 s before the end of the warm-up on: five end in the 10 s after it, of
+    which four were begun there. The rate is one in 2 s."""
+    four = dataclasses.replace(TIMES, count=4)
+    tally = Tally(5, 4, 0, 0, 1, 500, four, ended_after_warm_up=5)
+    measures = measures_of(dataclasses.replace(REPORT, requests=tally, pages=tally, body_bytes=5_000_000))
+    assert (measures["requests_per_s"], measures["pages_per_s"], measures["bytes_per_s"]) == (0.5, 0.5, 500_000)
+
+
+def test_a_record_from_before_a_count_was_kept_is_read() -> None:
+    old = REPORT.requests.to_json()
+    del old["ended_after_warm_up"]
+    assert Tally.from_json(old) == REPORT.requests
+
+
 def test_a_record_is_read_back_as_it_was_written() -> None:
     assert TrialRecord.from_json(RECORD.to_json()) == RECORD
 

@@ -47,6 +47,20 @@ class Tally(Coded):
     unfinished: int  # still under way at the end: they took at least as long as until then
     unfinished_longest_ms: float
     ms: Latency | None  # None: nothing ended, or the generator does not tell
+    # Well, also those begun in the warm-up, which are in none of the others. None: the generator has no warm-up.
+    ended_after_warm_up: int | None = None
+
+    @classmethod
+    def decoded(cls, data: object) -> "Tally":
+        """Return it, also from a record that lacks what came later."""
+        whole = {"ended_after_warm_up": None, **data} if isinstance(data, Mapping) else data
+        return super(Tally, cls).decoded(whole)
+
+    @property
+    def ended_in_time(self) -> int:
+        """Return what a rate is of. What is under way at the end of the time is not in it, so what was under way at its
+        beginning has to be."""
+        return self.ended if self.ended_after_warm_up is None else self.ended_after_warm_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +120,7 @@ class LoadReport(Coded):
     parts_ms: Mapping[str, Latency]  # of requests: connect, tls, wait, receive
     errors: Mapping[str, ErrorCount]  # by kind
     statuses: Mapping[str, int]
-    body_bytes: int | None  # of answers that came whole; None: the generator does not tell
+    body_bytes: int | None  # of answers that came whole, after the warm-up; None: the generator does not tell
     connections: int | None  # that were opened; None: the generator does not tell
     dropped: int  # arrivals for which no user was free: they were due and did not happen
     use: GeneratorUse | None  # None: another program than ours, which does not tell

@@ -115,7 +115,7 @@ def measures_of(report: LoadReport) -> dict[str, float]:
     if seconds <= 0:  # which speaks against the trial
         return {}
     measures = {
-        "requests_per_s": report.requests.ended / seconds,
+        "requests_per_s": report.requests.ended_in_time / seconds,
         "failed_requests": float(report.requests.failed),
         "dropped_arrivals": float(report.dropped),
         **_latency("latency", report.requests.ms),
@@ -126,7 +126,7 @@ def measures_of(report: LoadReport) -> dict[str, float]:
         measures["bytes_per_s"] = report.body_bytes / seconds
     if report.pages:
         measures |= {
-            "pages_per_s": report.pages.ended / seconds,
+            "pages_per_s": report.pages.ended_in_time / seconds,
             "failed_pages": float(report.pages.failed),
             "unfinished_pages": float(report.pages.unfinished),
             **_latency("page", report.pages.ms),

@@ -100,6 +100,9 @@ class K6Generator(Generator):
             return Results(None, lines.series, _why(output), lines.began)
         if report.requests.begun and lines.began is None:
             raise RecordError("in the generator's figures, there is no beginning", "Run the trial again", key=FIGURES)
+        if any(each and each.ended_after_warm_up is None for each in (report.requests, report.pages)):
+            what = "in the generator's figures, ended_after_warm_up is missing"
+            raise RecordError(what, "Run the trial again", key=FIGURES)
         if output.status not in FINE and not report.stopped:
             return Results(None, lines.series, _why(output), lines.began)
         least = target.settings.duration_s - target.settings.warm_up_s - MOST_LACKING_S
