@@ -265,6 +265,30 @@ def test_each_script_of_lanelabs_is_there_and_is_javascript(name: str, tmp_path:
         subprocess.run([node, "--check", str(path)], check=True)
 
 
+@pytest.mark.parametrize(("error", "batches"), [(0, 1), (1050, 0), (1404, 0)])
+def test_objects_are_asked_for_where_the_page_came(error: int, batches: int, tmp_path: Path) -> None:
+    """A browser learns of them from the page. 1050 is a time-out, 1404 a status."""
+    node = shutil.which("node")
+    if not node:
+        pytest.skip("there is no node here")
+    stand_ins = {
+        "k6/http": "export const asked = { get: 0, batch: 0 };\n"
+        f"const got = {{ error_code: {error} }};\n"
+        "export default { get() { asked.get++; return got; }, batch() { asked.batch++; } };",
+        "k6": "export function sleep() {}",
+        "k6/x/lab": "export default { urls: ['page', 'object'], headers: {}, thinkSeconds: 0, page(act) { act(); } };",
+    }
+    script = (SOURCES / "page.js").read_text()
+    for number, (name, text) in enumerate(stand_ins.items()):
+        (tmp_path / f"{number}.mjs").write_text(text)
+        script = script.replace(f"from '{name}'", f"from './{number}.mjs'")
+    (tmp_path / "page.mjs").write_text(script)
+    show = "import { asked } from './0.mjs';\nimport load from './page.mjs';\n"
+    (tmp_path / "show.mjs").write_text(f"{show}load();\nconsole.log(JSON.stringify(asked));\n")
+    done = subprocess.run([node, str(tmp_path / "show.mjs")], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {"get": 1, "batch": batches}
+
+
 def test_a_users_script_is_taken_as_it_is() -> None:
     made = K6.invocation(k6_target(k6_settings(script="users.js"), HTTP, script=b"// mine\n"))
     assert made.files[SCRIPT] == b"// mine\n"

@@ -192,8 +192,8 @@ def test_measures_are_of_what_ended_well_and_count_the_rest() -> None:
 
 
 def test_rates_are_of_what_ended_in_their_time() -> None:
-    """A download of 2 s, again and again, from 0.5 s before the end of the warm-up on: five end in the 10 s after it, of
-    which four were begun there. The rate is one in 2 s."""
+    """A download of 2 s, again and again, from 0.5 s before the end of the warm-up on: five end in the 10 s after it,
+    of which four were begun there. The rate is one in 2 s."""
     four = dataclasses.replace(TIMES, count=4)
     tally = Tally(5, 4, 0, 0, 1, 500, four, ended_after_warm_up=5)
     measures = measures_of(dataclasses.replace(REPORT, requests=tally, pages=tally, body_bytes=5_000_000))

@@ -9,8 +9,8 @@ const requests = objects.map((url) => ['GET', url, null, params]);
 
 export default function () {
   lab.page(() => {
-    http.get(page, params);
-    if (requests.length > 0) {
+    const failed = http.get(page, params).error_code; // also of a status from 400 on
+    if (!failed && requests.length > 0) {
       http.batch(requests); // main.js says how many at once
     }
   });
