@@ -73,6 +73,7 @@ def test_a_server_that_runs_out_of_workers() -> None:
     assert found["pages_per_s_most"] == pytest.approx(100 / 6)
     assert found["workers_full_s"] == pytest.approx(120, abs=10)
     assert found["starvation_gap_s"] < 1
+    assert found["starvation_ratio"] == pytest.approx(1, abs=0.01)
 
 
 def test_what_never_breaks_lies_beyond_the_most_users() -> None:
@@ -170,6 +171,8 @@ def test_pages_that_come_to_their_most_long_before_the_workers_do() -> None:
     found = derive(made({**late, "workers_idle": lambda s: max(0.0, 600 - s)}), SETTINGS)
 
     assert found["starvation_gap_s"] == pytest.approx(0.95 * 600 - 0.95 * 60, abs=15)  # half a span
+    assert found["starvation_ratio"] == pytest.approx(found["pages_full_s"] / found["workers_full_s"])
+    assert found["starvation_ratio"] < 0.15
 
 
 def test_the_warm_up_counts_in_nothing() -> None:
@@ -260,7 +263,7 @@ def test_what_a_series_would_have_told_is_not_there_without_it(missing: str) -> 
     whole = starving()
     needs = {
         "page_all_ms": {"users_at_limit", "limit_at_s"},
-        "pages_per_s": {"pages_per_s_most", "starvation_gap_s"},
+        "pages_per_s": {"pages_per_s_most", "starvation_gap_s", "starvation_ratio"},
         "users": {"users_at_limit", "first_error_users", "users_at_pages_most"},
         "workers_busy": {"workers_full_s", "starvation_gap_s"},
         "workers_idle": {"workers_full_s", "starvation_gap_s"},

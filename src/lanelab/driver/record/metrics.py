@@ -208,6 +208,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("workers_full_s", "time at which no worker was left", "s", (LOAD,), higher_is_better=True),
     Metric("pages_full_s", "time at which pages per second came to their most, within 5%", "s", (LOAD,)),
     Metric("starvation_gap_s", "time between no worker left and the most pages per second", "s", (LOAD,)),
+    Metric("starvation_ratio", "time until the most pages per second, as a multiple of that until no worker was left",
+           workloads=(LOAD,), decimals=2),
     # What the recorder server_series saw: docs/reference/server-series.md.
     Metric("proxy_threads_most", "most threads of the proxy", workloads=(LOAD,), whole=True),
     Metric("proxy_threads_grown", "threads that the proxy made for the load", workloads=(LOAD,), whole=True),
@@ -280,7 +282,10 @@ STEP_METRICS: tuple[Metric, ...] = (
     Metric(SOFT_FCP, "first contentful paint of the soft navigation, from its input", "ms", column="soft FCP ms"),
     Metric(SOFT_LCP, "largest contentful paint of the soft navigation, from its input", "ms", column="soft LCP ms"),
 )
-_OF_SERVER_SERIES = ("workers_busy_most", "workers_full_s", "pages_full_s", "starvation_gap_s", "server_memory_used")
+_OF_SERVER_SERIES = (
+    *("workers_busy_most", "workers_full_s", "pages_full_s", "starvation_gap_s", "starvation_ratio"),
+    "server_memory_used",
+)
 # The setting of an experiment without which no trial has the metric. Those that are not here are the workload's own.
 NEEDS: Mapping[str, str] = {
     **dict.fromkeys((metric.name for metric in METRICS if metric.workloads == ANY), "machine: true"),

@@ -147,7 +147,8 @@ def _users_when(name: str, course: _Course, at_ms: float | None) -> dict[str, fl
 
 def _workers(course: _Course) -> dict[str, float]:
     """Return when a server had no worker left, when its pages per second came to their most, and how far these lie
-    apart: next to nothing where workers are what limits it."""
+    apart: next to nothing where workers are what limits it. Claims ask for the ratio: an interval is worked out of
+    logarithms, and those of next to nothing lie far apart."""
     full = _full_at(course)
     if full is None:
         return {}
@@ -155,9 +156,10 @@ def _workers(course: _Course) -> dict[str, float]:
     most = max((value for _, value in pages if value is not None), default=0.0)
     at = first_reached(pages, LEVEL * most) if most else None
     measures = {"workers_full_s": full / 1000}
-    return (
-        measures if at is None else {**measures, "pages_full_s": at / 1000, "starvation_gap_s": abs(at - full) / 1000}
-    )
+    if at is None:
+        return measures
+    apart = {"starvation_gap_s": abs(at - full) / 1000, "starvation_ratio": at / full}
+    return {**measures, "pages_full_s": at / 1000, **apart}
 
 
 def _full_at(course: _Course) -> float | None:
