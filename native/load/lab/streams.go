@@ -71,6 +71,7 @@ func (s *streams) roundTrip(request *http.Request, trace *httptrace.ClientTrace)
 			return s.response(request, answer), nil
 		}
 		if !errors.Is(err, exchange.ErrNotSent) || s.over() {
+			s.tell() // one that failed has left its room
 			return nil, cause(request.Context(), err)
 		}
 		select { // it is full

@@ -1,23 +1,27 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"go.k6.io/k6/lib"
 	"go.k6.io/k6/lib/netext"
 	"go.k6.io/k6/lib/netext/httpext"
 
+	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/testkit"
 )
 
@@ -174,6 +178,67 @@ func TestAConnectionThatEndsAmidABodyHasNotAnswered(t *testing.T) {
 	}
 	if report := w.report(); report.Requests.Ended != 0 || report.Requests.Failed != 2 || report.Errors[kindClosed].Count != 2 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// A narrow connection has room for one request. It answers those that have all the time there is, and no others.
+type narrow struct {
+	exchange.Conn
+	room  chan struct{} // has an element where there is some
+	begun chan struct{} // closed when one has begun that is not answered
+}
+
+func (n *narrow) Start(ctx context.Context, _ *exchange.Request, _ exchange.Notes) func() (*exchange.Response, error) {
+	select {
+	case <-n.room:
+	default:
+		return func() (*exchange.Response, error) { return nil, exchange.ErrNotSent }
+	}
+	return func() (*exchange.Response, error) {
+		defer func() { n.room <- struct{}{} }()
+		if _, limited := ctx.Deadline(); limited {
+			close(n.begun)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return &exchange.Response{Status: http.StatusOK, Body: http.NoBody}, nil
+	}
+}
+
+func (n *narrow) Done() <-chan struct{} { return nil }
+func (n *narrow) Leaving() bool         { return false }
+
+// Who waits for room hears of it too where a request gave up, and not with the next thing that the server says.
+func TestARequestThatGivesUpLeavesItsRoom(t *testing.T) {
+	conn := &narrow{room: make(chan struct{}, 1), begun: make(chan struct{})}
+	conn.room <- struct{}{}
+	s := &streams{conn: conn, protocol: h2}
+	s.signal.changed = make(chan struct{})
+	ask := func(ctx context.Context) <-chan error {
+		done := make(chan error, 1)
+		go func() {
+			request, err := http.NewRequestWithContext(ctx, "GET", "http://"+host+"/", nil)
+			if err == nil {
+				_, err = s.roundTrip(request, &httptrace.ClientTrace{})
+			}
+			done <- err
+		}()
+		return done
+	}
+	limited, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	first := ask(limited)
+	<-conn.begun
+	select {
+	case err := <-ask(t.Context()):
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("nobody told the second request that there is room")
+	}
+	if err := <-first; !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
 
