@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.shipped import EXPERIMENTS, experiment_file, shipped_names
 
@@ -40,6 +41,24 @@ def test_a_link_in_clusters_loses_the_share_that_its_label_names(name: str) -> N
     for label, link in links.items():
         share = 0.0 if label.startswith("no loss") else float(label.partition("%")[0]) / 100
         assert [way.loss.mean_loss for way in (link.down, link.up)] == pytest.approx([share, share], rel=0.001), label
+
+
+@pytest.mark.parametrize("name", OF_CELLULAR)
+def test_no_server_ends_a_connection_on_which_an_answer_waits_for_the_end_of_a_cluster(name: str) -> None:
+    """It waits for the next request since it has sent the answer, which may come after the usual five seconds only."""
+    cells = read_experiment(EXPERIMENTS / f"{name}.yaml").cells
+    assert {cell.arm.keepalive_timeout for cell in cells} == {Duration.parse("60s")}
+
+
+def test_pages_compare_what_http_3_gains_with_what_congestion_control_does() -> None:
+    """HTTP/3 is held against HTTP/2 with BBR, on each of the three pages."""
+    experiment = read_experiment(EXPERIMENTS / "production-quic-2021/pages.yaml")
+    claim = next(each for each in experiment.claims if each.name == "4-less-than-the-controller")
+    cells = {cell.id: cell for cell in experiment.cells}
+    pairs = [(cells[point.cell], cells[str(point.base)]) for place in claim.places for point in place.points]
+    assert len(pairs) == len({one.site for one, _ in pairs}) == 3
+    assert {(one.arm.protocol, base.arm.protocol) for one, base in pairs} == {("h3", "h2")}
+    assert {cell.link.link.server.congestion_control for pair in pairs for cell in pair} == {"bbr"}
 
 
 def test_a_file_of_the_user_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
