@@ -58,6 +58,11 @@ class Coded:
         return value
 
 
+def with_later(data: object, **later: object) -> object:
+    """Return the JSON of a value with the keys that records did not have once, and what stands for them."""
+    return {**later, **data} if isinstance(data, Mapping) else data
+
+
 class _WrongError(Exception):
     """Something in the JSON is wrong. The path to it is put together on the way up, so that it costs nothing else."""
 

@@ -1,9 +1,8 @@
 """What the captures of a trial tell of its link. Measured without knowing what was asked for: judges compare it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, with_later
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +22,7 @@ class RoundTrip(Coded):
     @classmethod
     def decoded(cls, data: object) -> "RoundTrip":
         """Return it, also from a record that lacks what came later."""
-        whole = {"held_us": 0, "by_program": False, "ahead_bytes": 0, **data} if isinstance(data, Mapping) else data
-        return super(RoundTrip, cls).decoded(whole)
+        return super(RoundTrip, cls).decoded(with_later(data, held_us=0, by_program=False, ahead_bytes=0))
 
 
 @dataclass(frozen=True, slots=True)

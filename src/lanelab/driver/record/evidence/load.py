@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, with_later
 
 SCRIPT_PREFIX = "script."  # of measures and series that a user's script makes
 MOST_SCRIPT_METRICS = 500  # that are kept of a script: native/load/lab/script.go
@@ -53,8 +53,7 @@ class Tally(Coded):
     @classmethod
     def decoded(cls, data: object) -> "Tally":
         """Return it, also from a record that lacks what came later."""
-        whole = {"ended_after_warm_up": None, **data} if isinstance(data, Mapping) else data
-        return super(Tally, cls).decoded(whole)
+        return super(Tally, cls).decoded(with_later(data, ended_after_warm_up=None))
 
     @property
     def ended_in_time(self) -> int:

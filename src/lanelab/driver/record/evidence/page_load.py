@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, with_later
 from lanelab.driver.record.evidence.browser import BrowserEvidence, LoadClock
 from lanelab.driver.record.evidence.capture import CaptureCounts, RouterCounts
 from lanelab.driver.record.evidence.gateway import GatewayLog
@@ -52,8 +52,7 @@ class PageLoadEvidence(Coded):
     @classmethod
     def decoded(cls, data: object) -> Self:
         """Return it, also from a record that lacks what came later."""
-        whole = {"datagrams": None, **data} if isinstance(data, Mapping) else data
-        return super(PageLoadEvidence, cls).decoded(whole)
+        return super(PageLoadEvidence, cls).decoded(with_later(data, datagrams=None))
 
     @property
     def loaded_ms(self) -> float | None:

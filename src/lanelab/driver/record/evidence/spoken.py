@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, with_later
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class QuicWitness(Coded):
     @classmethod
     def decoded(cls, data: object) -> "QuicWitness":
         """Return it, also from a record that lacks what came later."""
-        return super(QuicWitness, cls).decoded(_with(data, packets=None))
+        return super(QuicWitness, cls).decoded(with_later(data, packets=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,4 @@ class SpokenEvidence(Coded):
     @classmethod
     def decoded(cls, data: object) -> "SpokenEvidence":
         """Return it, also from a record that lacks what came later."""
-        return super(SpokenEvidence, cls).decoded(_with(data, served_in_s=None, at_server=None))
-
-
-def _with(data: object, **later: None) -> object:
-    """Return the JSON of a record with the keys that records did not have once."""
-    return {**later, **data} if isinstance(data, Mapping) else data
+        return super(SpokenEvidence, cls).decoded(with_later(data, served_in_s=None, at_server=None))

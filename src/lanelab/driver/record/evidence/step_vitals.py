@@ -1,10 +1,9 @@
 """What the user of a journey sees and feels in each of its steps. Times are ms by the clock of the page that is there
 at the step's end, whose 0 is the beginning of its own load."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, with_later
 from lanelab.driver.record.evidence.vitals import LargestPaint, VitalsEvidence
 
 
@@ -33,9 +32,6 @@ class SoftNavigation(Coded):
     paints: tuple[LargestPaint, ...]  # content that was painted for the input, each larger than the one before
 
 
-LATER = {"loaded_ms": None, "inputs": None}  # keys that records of before do not have
-
-
 @dataclass(frozen=True, slots=True)
 class StepVitals(Coded):
     """One step."""
@@ -55,8 +51,7 @@ class StepVitals(Coded):
     @classmethod
     def decoded(cls, data: object) -> "StepVitals":
         """Return a step from its JSON, also from a record of before."""
-        whole = {**LATER, **data} if isinstance(data, Mapping) else data
-        return super(StepVitals, cls).decoded(whole)
+        return super(StepVitals, cls).decoded(with_later(data, loaded_ms=None, inputs=None))
 
 
 @dataclass(frozen=True, slots=True)

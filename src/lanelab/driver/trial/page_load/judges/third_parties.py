@@ -17,11 +17,11 @@ from lanelab.driver.site.push_plan import OFF
 from lanelab.driver.trial.page_load import sockets
 from lanelab.driver.trial.page_load.earlier import earlier
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.judges.objects import NOT_MODIFIED
 from lanelab.driver.trial.page_load.requests import few, on_network, target, was_answered
 from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 from lanelab.driver.trial.serving import addresses_of
 
-NOT_MODIFIED = 304
 # What a browser says of a request that it was not to make: DevTools' word, and those for a name that is not there.
 BLOCKED = ("inspector", "net::ERR_NAME_NOT_RESOLVED", "net::ERR_BLOCKED_BY_CLIENT", "NS_ERROR_UNKNOWN_HOST")
 ROUNDING_MS = 1.0  # of what browsers and servers tell
