@@ -6,6 +6,7 @@ from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
 from lanelab.driver.experiment.claim import LINES
+from lanelab.driver.experiment.claim_regions import NOT, SIDES
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
 from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, OF_STEP_SCHEMA, SECTIONS
@@ -120,7 +121,7 @@ def _shapes_of_effects() -> dict[str, Schema]:
     return {
         "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
         "margin": value,
-        "expect": {"enum": ["lower", "higher", "decreasing", "increasing"]},
+        "expect": {"enum": [*SIDES, *(NOT + one for one in SIDES)]},
         "equivalent": {"type": "string", "pattern": r"^\s*\+?[0-9.]+\s*%\s*$"},
     }
 

@@ -72,6 +72,8 @@ def test_a_mean_of_what_may_be_0_is_told() -> None:
         (f"{CHANGE}, published: [-8%, -3%], margin: 2pp, {WHERE}", "-8.0% to -3.0%, margin 2pp"),
         (f"{CHANGE}, equivalent: 5%, {WHERE}", "no effect, within 5%"),
         (f"{CHANGE}, expect: higher, at_least: 3%, {WHERE}", "higher, by at least 3%"),
+        (f"{CHANGE}, expect: not lower, at_least: 3%, {WHERE}", "not lower, or by less than 3%"),
+        (f"{CHANGE}, expect: not higher, {WHERE}", "not higher, or by less than 1%"),
         (f"value: {{of: http, metric: bytes}}, published: 1.2MB, margin: 5%, {WHERE}", "1,200 kB, margin 5%"),
     ],
 )

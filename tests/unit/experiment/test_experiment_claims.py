@@ -41,6 +41,8 @@ def claim(settings: str) -> Claim:
         (f"{CHANGE}, equivalent: 5%, {ONE}", 0.95, 1.05, 0),
         (f"{CHANGE}, expect: lower, at_least: 5%, {ONE}", None, 0.95, -1),
         (f"{CHANGE}, expect: higher, {ONE}", 1.01, None, 1),
+        (f"{CHANGE}, expect: not lower, at_least: 5%, {ONE}", 0.95, None, 0),
+        (f"{CHANGE}, expect: not higher, {ONE}", None, 1.01, 0),
         (f"value: {{of: h2}}, published: 1.2s, margin: 100ms, {ONE}", 1100, 1300, 0),
         (f"value: {{of: h2, metric: bytes}}, published: 1MB, margin: 5%, {ONE}", 950_000, 1_050_000, 0),
         (f"value: {{of: h2, metric: bytes}}, published: 20, margin: 1, {ONE}", 19_000, 21_000, 0),
@@ -203,7 +205,7 @@ def made_claims(draw: st.DrawFn) -> dict[str, dict[str, object]]:
     number = draw(st.integers(-99, 200))
     changes: list[dict[str, object]] = [
         {"published": f"{number}%", "margin": f"{draw(st.integers(0, 60))}pp"},
-        {"expect": draw(st.sampled_from(["lower", "higher"])), "at_least": f"{draw(st.integers(0, 99))}%"},
+        {"expect": draw(st.sampled_from(["lower", "higher", "not lower"])), "at_least": f"{draw(st.integers(0, 99))}%"},
         {"equivalent": f"{draw(st.integers(1, 99))}%"},
     ]
     value: dict[str, object] = {"published": abs(number), "margin": f"{draw(st.integers(0, 99))}%"}
@@ -285,6 +287,7 @@ EDITS = [
     (ONE, "for: every rtt"),
     (ONE, "for: any rtt"),
     ("published: -39%, margin: 8pp", "expect: lower"),
+    ("published: -39%, margin: 8pp", "expect: not lower"),
     ("published: -39%, margin: 8pp, at_least: 1%", "equivalent: 5%"),
 ]
 

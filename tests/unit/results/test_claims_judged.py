@@ -108,6 +108,16 @@ def test_a_claim_about_a_direction_alone_takes_a_95_percent_interval_beyond_at_l
     assert judged(with_effect("change", 0.99), lower).verdict == OPEN
 
 
+def test_what_is_not_lower_may_be_higher() -> None:
+    for name, low, high, fast, slow in (("not lower", 0.95, None, 0.8, 1.3), ("not higher", None, 1.05, 1.3, 0.8)):
+        claim = made_claim(low=low, high=high, published=(), side=0)
+        assert judged(with_effect("change", 1.0), claim).verdict == HELD, name
+        assert judged(with_effect("change", slow), claim).verdict == HELD, name
+        found = judged(with_effect("change", fast), claim)
+        assert (found.verdict, found.detail) == (REFUTED, ""), name
+    assert judged(with_effect("change", 0.95), made_claim(low=0.95, high=None, published=(), side=0)).verdict == OPEN
+
+
 def test_equivalence_has_no_direction() -> None:
     alike = made_claim(low=0.95, high=1.05, published=(), side=0, equivalent=True)
     assert judged(with_effect("change", 1.01), alike).verdict == HELD

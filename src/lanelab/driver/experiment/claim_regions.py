@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.settings.source import Written
+from lanelab.driver.experiment.claim import ClaimKind
 from lanelab.driver.experiment.claim_numbers import Margin, read_margin, read_percent, read_share, read_value
 from lanelab.driver.experiment.claim_places import Subject
 from lanelab.driver.record.metrics import Metric
 
 A_NUMBER = Metric("number", "a number")  # of round trips, or how well a line fits: neither is in the metric's unit
+NOT = "not "
 SIDES = {"lower": -1, "decreasing": -1, "higher": 1, "increasing": 1}
 
 
@@ -56,16 +58,24 @@ def _equivalent(written: Written, subject: Subject) -> Region:
 
 
 def _expected(written: Written, subject: Subject, at_least: float) -> Region:
-    words = ("decreasing", "increasing") if subject.kind == "trend" else ("lower", "higher")
-    word = written.text().strip()
+    words = directions_of(subject.kind)
+    word = " ".join(written.text().split())
     if subject.is_absolute:
         what = f"a {subject.kind} is neither higher nor lower than anything"
         raise written.error(what, "Write published and a margin")
-    if word not in words:
+    plain = word.removeprefix(NOT)
+    if plain not in words:
         what = f"{word[:40]!r} is not what a {subject.kind} may be expected to be"
-        raise written.error(what, f"Write {' or '.join(words)}")
-    side = SIDES[word]
+        raise written.error(what, f"Write {' or '.join(words)}, or {NOT}{words[0]} or {NOT}{words[1]}")
+    side = SIDES[plain]
+    if word != plain:  # what is no such direction counts, whether there is no effect or one the other way
+        return Region(high=1 + at_least) if side > 0 else Region(low=1 - at_least)
     return Region(side=side, low=1 + at_least) if side > 0 else Region(side=side, high=1 - at_least)
+
+
+def directions_of(kind: ClaimKind) -> tuple[str, str]:
+    """Return in what words the effect of such a claim is below and above 1."""
+    return ("decreasing", "increasing") if kind == "trend" else ("lower", "higher")
 
 
 def _published_value(keys: Mapping[str, Written], subject: Subject) -> Region:

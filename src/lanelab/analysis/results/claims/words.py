@@ -9,6 +9,7 @@ from lanelab.analysis.results.numbers import NO_END, NONE, listed
 from lanelab.analysis.statistics import one_bed
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.experiment.claim_regions import NOT, directions_of
 from lanelab.driver.record.load_places import metric_of_claim
 
 LARGE = 1000
@@ -58,8 +59,10 @@ def published_words(claim: Claim) -> str:
     if claim.published:
         ends = " to ".join(effect_words(claim, value) for value in claim.published)
         return f"{ends}, margin {claim.margin or '0'}"
-    words = ("decreasing", "increasing") if claim.kind == "trend" else ("lower", "higher")
-    return f"{words[claim.side > 0]}, by at least {100 * claim.at_least:.3g}%"
+    words, least = directions_of(claim.kind), f"{100 * claim.at_least:.3g}%"
+    if not claim.side:
+        return f"{NOT}{words[claim.low is None]}, or by less than {least}"
+    return f"{words[claim.side > 0]}, by at least {least}"
 
 
 def places_words(claim: Claim) -> str:
