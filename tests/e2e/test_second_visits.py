@@ -34,6 +34,7 @@ YEARS = """\
   apache years: {revisit_after: 3650d}
   apache h2 years: {revisit_after: 3650d, protocol: h2, tls: "1.3"}
   gateway years: {revisit_after: 3650d, protocol: spdy/3.1}
+  keeps nothing: {browser_flags: [--disk-cache-size=1]}
 """
 FIREFOX = bool(find("firefox-esr") or find("firefox"))
 needs_firefox = pytest.mark.skipif(not FIREFOX, reason="firefox is not installed here")
@@ -194,3 +195,8 @@ def test_what_has_expired_is_asked_for_again(played: Played, arm: str) -> None:
 
 def test_what_is_fresh_is_not(played: Played) -> None:
     assert len(asked(played, "at once")) <= 1, "the page itself, if anything"
+
+
+def test_of_a_browser_that_keeps_nothing_no_repeat_view_counts(played: Played) -> None:
+    assert "ok" not in played.statuses("keeps nothing")
+    assert played.reasons("keeps nothing") == {"warm-ignored"}

@@ -35,6 +35,8 @@ ILL = f"""\
   blocked hosts: {{block: "*.ads.test", addresses: per-origin}}
   blocked addresses: {{block: ["tag.ads.test/js/*.js", "*/*.gif"]}}
   blocked by gateway: {{block: "*.ads.test", protocol: spdy/3.1}}
+  apart: {{protocol: h2, tls: "1.3"}}
+  apart new process: {{protocol: h2, tls: "1.3", start: fresh-process}}
 """
 
 
@@ -84,6 +86,16 @@ def test_errors_are_answered(played: Played, arm: str) -> None:
     assert asked[TAG]["status"] == log_of(played, arm)[TAG]["status"] == 503
     photos = {each["status"] for url, each in asked.items() if url.startswith("img.shop.test/")}
     assert photos == {404 if arm == "error" else 200}
+
+
+@pytest.mark.parametrize("arm", ["apart", "apart new process"])
+def test_what_may_have_no_cookie_has_a_connection_of_its_own(played: Played, arm: str) -> None:
+    """All hosts have one address and one certificate."""
+    used: dict[bool, set[Any]] = {True: set(), False: set()}
+    for url, each in requests(played, arm).items():
+        used[url.split("/")[0].endswith(".shop.test")].add(each["connection"])
+    assert len(used[True]) == 1
+    assert used[False] and not used[True] & used[False]
 
 
 @pytest.mark.parametrize("arm", ["blocked hosts", "blocked addresses", "blocked by gateway"])

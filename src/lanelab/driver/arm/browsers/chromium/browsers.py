@@ -7,7 +7,7 @@ from typing import NamedTuple, TypedDict
 from lanelab.driver.arm.browsers import binaries
 from lanelab.driver.arm.browsers.browser import Surroundings
 from lanelab.driver.arm.browsers.browser_pool import KeptBrowsers, Running
-from lanelab.driver.arm.browsers.chromium import flags, network_state
+from lanelab.driver.arm.browsers.chromium import flags, new_profile
 from lanelab.driver.arm.browsers.chromium.chromedriver import Driver, Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
 from lanelab.driver.arm.browsers.chromium.emulation import emulate
@@ -142,7 +142,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
 
     def _process_for(self, arm: BrowserSettings, around: Surroundings) -> RunningChromium:
         """Return the kept browser with just these flags, or a new one."""
-        return self._kept(_key(arm, around), lambda: self._launch(arm, around, self._new_profile()))
+        return self._kept(_key(arm, around), lambda: self._launch(arm, around, self._profile_of(arm)))
 
     def _launch(self, arm: BrowserSettings, around: Surroundings, profile: str) -> RunningChromium:
         argv = flags.flags(arm, around, profile)
@@ -161,12 +161,13 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
 
     def _profile_of(self, arm: BrowserSettings) -> str:
         """Return a new one; where it is to discover HTTP/3, that of somebody who has used QUIC in this network."""
-        profile = self._new_profile()
-        if arm.protocol == "h3" and arm.h3_discovery != "forced":
-            file = f"{profile}/{network_state.FILE}"
-            self._node.run(["mkdir", "-p", file.rpartition("/")[0]])
-            self._node.write(file, network_state.known_network(ADDRESSES["client"]).encode())
-        return profile
+        folder = self._new_profile()
+        discovers = arm.protocol == "h3" and arm.h3_discovery != "forced"
+        texts = new_profile.files(ADDRESSES["client"] if discovers else None)
+        self._node.run(["mkdir", "-p", f"{folder}/{new_profile.FOLDER}"])
+        for path, text in texts.items():
+            self._node.write(f"{folder}/{path}", text.encode())
+        return folder
 
     def _page(
         self,
@@ -190,7 +191,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
             chromedriver=self.chromedriver.version,
             program=self.chromium.path,
             user_agent=None,
-            flags=running.argv,
+            flags=(*running.argv, *new_profile.listed()),
             start=start,
             loads_before=running.pages,
             sandbox=running.sandboxed,
