@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
-from lanelab.driver.experiment.claim import LINES
-from lanelab.driver.experiment.claim_regions import NOT, SIDES
+from lanelab.driver.experiment.claim import LINES, NOT, SIDES
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
 from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, OF_STEP_SCHEMA, SECTIONS

@@ -95,7 +95,8 @@ def test_what_may_have_no_cookie_has_a_connection_of_its_own(played: Played, arm
     for url, each in requests(played, arm).items():
         used[url.split("/")[0].endswith(".shop.test")].add(each["connection"])
     assert len(used[True]) == 1
-    assert used[False] and not used[True] & used[False]
+    assert used[False]
+    assert not used[True] & used[False]
 
 
 @pytest.mark.parametrize("arm", ["blocked hosts", "blocked addresses", "blocked by gateway"])

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.settings.source import Written
-from lanelab.driver.experiment.claim import ClaimKind
+from lanelab.driver.experiment.claim import NOT, SIDES, directions_of
 from lanelab.driver.experiment.claim_numbers import Margin, read_margin, read_percent, read_share, read_value
 from lanelab.driver.experiment.claim_places import Subject
 from lanelab.driver.record.metrics import Metric
 
 A_NUMBER = Metric("number", "a number")  # of round trips, or how well a line fits: neither is in the metric's unit
-NOT = "not "
-SIDES = {"lower": -1, "decreasing": -1, "higher": 1, "increasing": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +69,6 @@ def _expected(written: Written, subject: Subject, at_least: float) -> Region:
     if word != plain:  # what is no such direction counts, whether there is no effect or one the other way
         return Region(high=1 + at_least) if side > 0 else Region(low=1 - at_least)
     return Region(side=side, low=1 + at_least) if side > 0 else Region(side=side, high=1 - at_least)
-
-
-def directions_of(kind: ClaimKind) -> tuple[str, str]:
-    """Return in what words the effect of such a claim is below and above 1."""
-    return ("decreasing", "increasing") if kind == "trend" else ("lower", "higher")
 
 
 def _published_value(keys: Mapping[str, Written], subject: Subject) -> Region:

@@ -8,8 +8,7 @@ from lanelab.analysis.results.layout.model import Mood
 from lanelab.analysis.results.numbers import NO_END, NONE, listed
 from lanelab.analysis.statistics import one_bed
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.experiment.claim import Claim
-from lanelab.driver.experiment.claim_regions import NOT, directions_of
+from lanelab.driver.experiment.claim import NOT, Claim, directions_of
 from lanelab.driver.record.load_places import metric_of_claim
 
 LARGE = 1000
