@@ -23,6 +23,12 @@ NETLOG = Surroundings(hosts=AROUND.hosts, netlog=True)
 
 
 class FakeNode:
+    def __init__(self) -> None:
+        self.written: dict[str, bytes] = {}
+
+    def write(self, path: str, content: bytes) -> None:
+        self.written[path] = content
+
     def run(self, *_: object, **__: object) -> Completed:
         return Completed(0, "", "")
 
@@ -96,6 +102,16 @@ def browsers(monkeypatch: pytest.MonkeyPatch) -> ChromiumBrowser:
     monkeypatch.setattr(module, "Chromium", FakeChromium)
     monkeypatch.setattr(module, "Driver", FakeDriver)
     return ChromiumBrowser(FakeNode(), "/run/b")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("start", ["fresh-process", "fresh-context", "warm"])
+def test_a_new_profile_blocks_cookies_of_third_parties(browsers: ChromiumBrowser, start: str) -> None:
+    page = browsers.open(Settings(start=start), AROUND, URL)
+    written: dict[str, bytes] = browsers._node.written  # type: ignore[attr-defined]
+    ((path, content),) = written.items()
+    assert path.endswith("/Default/Preferences")
+    assert json.loads(content) == {"profile": {"cookie_controls_mode": 1}}
+    assert "profile.cookie_controls_mode=1" in page._facts.flags
 
 
 def facts(page: ChromiumPage) -> tuple[str, int]:
