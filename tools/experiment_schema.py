@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
-from lanelab.driver.experiment.claim import LINES, NOT, SIDES
+from lanelab.driver.experiment.claim import DIRECTIONS, LINES, NOT, OF_TREND
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
 from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, OF_STEP_SCHEMA, SECTIONS
@@ -117,10 +117,11 @@ def _shapes_of_effects() -> dict[str, Schema]:
     change: Schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*%\s*$"}
     value: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\+?[0-9.]"}]}
     either = {"anyOf": [change, value]}
+    directions = (*DIRECTIONS, *OF_TREND)
     return {
         "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
         "margin": value,
-        "expect": {"enum": [*SIDES, *(NOT + one for one in SIDES)]},
+        "expect": {"enum": [*directions, *(NOT + one for one in directions)]},
         "equivalent": {"type": "string", "pattern": r"^\s*\+?[0-9.]+\s*%\s*$"},
     }
 

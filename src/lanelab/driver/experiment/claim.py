@@ -26,13 +26,12 @@ ClaimKind = Literal["change", "value", "trend", "spike", "contrast", "slope", "i
 LINES: tuple[ClaimKind, ...] = ("slope", "intercept", "straightness")  # kinds that a straight line has
 POINTS: dict[ClaimKind, int] = {"change": 1, "value": 1, "contrast": 2, "spike": 3}  # of the others, two or more
 Quantifier = Literal["one", "every", "any", "all but", "mean"]
-SIDES = {"lower": -1, "decreasing": -1, "higher": 1, "increasing": 1}
+DIRECTIONS, OF_TREND = ("lower", "higher"), ("decreasing", "increasing")  # of an effect below 1, and above
 NOT = "not "  # before one of these: what has no such direction
 
 
 def directions_of(kind: ClaimKind) -> tuple[str, str]:
-    """Return in what words the effect of such a claim is below and above 1."""
-    return ("decreasing", "increasing") if kind == "trend" else ("lower", "higher")
+    return OF_TREND if kind == "trend" else DIRECTIONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.settings.source import Written
-from lanelab.driver.experiment.claim import NOT, SIDES, directions_of
+from lanelab.driver.experiment.claim import NOT, directions_of
 from lanelab.driver.experiment.claim_numbers import Margin, read_margin, read_percent, read_share, read_value
 from lanelab.driver.experiment.claim_places import Subject
 from lanelab.driver.record.metrics import Metric
@@ -65,7 +65,7 @@ def _expected(written: Written, subject: Subject, at_least: float) -> Region:
     if plain not in words:
         what = f"{word[:40]!r} is not what a {subject.kind} may be expected to be"
         raise written.error(what, f"Write {' or '.join(words)}, or {NOT}{words[0]} or {NOT}{words[1]}")
-    side = SIDES[plain]
+    side = 1 if plain == words[1] else -1
     if word != plain:  # what is no such direction counts, whether there is no effect or one the other way
         return Region(high=1 + at_least) if side > 0 else Region(low=1 - at_least)
     return Region(side=side, low=1 + at_least) if side > 0 else Region(side=side, high=1 - at_least)

@@ -233,7 +233,7 @@ CLAIM = Table((
         "percentage points of a change; a share or an amount of a value", "needed with `published`"),
     Setting("because", PROSE, "", "why the margin is what it is", "read from a chart, +-100 ms", default_words="none"),
     Setting("expect", None, "", "the direction, where no number was published", "lower",
-        "`lower` or `higher`; of a trend `decreasing` or `increasing`; each with `not` before it", "see above"),
+        "`lower` or `higher`; of a trend `decreasing` or `increasing`; also with `not` before it", "see above"),
     Setting("equivalent", None, "", "the claim is that there is no effect larger than this", "5%", "a percentage",
         "see above"),
     Setting("at_least", PERCENT, "1%", "a smaller effect is no direction", "5%"),

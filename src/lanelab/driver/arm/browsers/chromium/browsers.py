@@ -46,9 +46,9 @@ class Tab(NamedTuple):
 class RunningChromium(Running):
     """A Chromium with the session that leads it."""
 
-    def __init__(self, chromium: Chromium, session: Session, profile: str, argv: tuple[str, ...]) -> None:
+    def __init__(self, chromium: Chromium, session: Session, profile: str, chosen: tuple[str, ...]) -> None:
         super().__init__(chromium, profile)
-        self.chromium, self.session, self.argv = chromium, session, argv
+        self.chromium, self.session, self.chosen = chromium, session, chosen
         self.next_tab: Tab | None = None
         self.home = session.current_window_handle
 
@@ -149,7 +149,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
         chromium = Chromium(self._node, [self.chromium.path, *argv], self._environment(arm))
         try:
             session = self._driver.attach(chromium.port)
-            return RunningChromium(chromium, session, profile, argv)
+            return RunningChromium(chromium, session, profile, (*argv, *new_profile.listed()))
         except BaseException:
             chromium.kill()
             raise
@@ -191,7 +191,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
             chromedriver=self.chromedriver.version,
             program=self.chromium.path,
             user_agent=None,
-            flags=(*running.argv, *new_profile.listed()),
+            flags=running.chosen,
             start=start,
             loads_before=running.pages,
             sandbox=running.sandboxed,
