@@ -83,7 +83,8 @@ def _claims() -> dict[str, Schema]:
     parts["series"] = {"enum": list(SERIES)}
     time: Schema = {"type": ["string", "number"]}
     one_place: Schema = {**_object({"users": {"type": "integer", "minimum": 1}, "time": time}), "minProperties": 1}
-    parts["at"] = {"anyOf": [text, {**one_place, "maxProperties": 1}]}
+    parts["since"] = {**one_place, "maxProperties": 1}
+    parts["at"] = {"anyOf": [text, parts["since"]]}
     places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
     one_of_two: Schema = {**_object(dict.fromkeys(places, _VALUE)), "minProperties": 1}
     sides: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), reference("claim_side"))}

@@ -101,7 +101,8 @@ def _numbered(value: Schema) -> Schema:
 
 def _of_claim(table: Table) -> Schema:
     text: Schema = {"type": ["string", "number"]}
-    shapes: dict[str, Schema] = {**dict.fromkeys(table, text), "at": {"type": "object"}}
+    place: Schema = {"type": "object"}
+    shapes: dict[str, Schema] = {**dict.fromkeys(table, text), "at": place, "since": place}
     return {"type": "object", "properties": properties(table, shapes)}
 
 

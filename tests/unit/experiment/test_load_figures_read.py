@@ -67,3 +67,6 @@ def test_claims_about_one_place_are_read() -> None:
     assert (value.metric, value.published) == ("page_ms@users=200", (7100,))
     (change,) = claimed("{change: {of: h2, to: http, series: pages_per_s, at: {time: 2min}}, expect: lower}").claims
     assert change.metric == "pages_per_s@time=120"
+    growth = "{of: h2, to: http, series: workers_busy, at: {users: 88}, since: {users: 38}}"
+    (grown,) = claimed(f"{{change: {growth}, expect: lower}}").claims
+    assert grown.metric == "workers_busy@users=38-88"

@@ -147,6 +147,18 @@ def test_a_place_that_a_load_did_not_come_to_has_no_value() -> None:
     assert LoadPlace("cpu_idle", "time", 120).value(series, until_ms=134_000) is None  # its generator was the limit
 
 
+def test_growth_is_between_two_places() -> None:
+    series = series_of("HTTP", 1)
+
+    growth = LoadPlace("users", "users", 88, since=38)
+    assert growth.value(series) == pytest.approx(50)
+    assert growth.metric.words == "growth of users from 38 to 88 users"
+    by_time = LoadPlace("users", "time", 120, since=60)
+    assert by_time.metric.words == "growth of users from 60 to 120 s after the load began"
+    assert LoadPlace("cpu_idle", "time", 900, since=630).value(series) is None  # the earlier one is in a gap
+    assert growth.value(series, until_ms=100_000) is None
+
+
 def test_a_claim_says_nothing_of_a_place_from_where_the_generator_was_the_limit(tmp_path: Path) -> None:
     folder = make_load_run(tmp_path / "ramp")
     claim = claim_of("page_ms@users=200", low=None, high=0.99)
@@ -158,7 +170,8 @@ def test_a_claim_says_nothing_of_a_place_from_where_the_generator_was_the_limit(
 
 
 def test_names_of_places_read_back() -> None:
-    for place in (LoadPlace("page_ms", "users", 200), LoadPlace("cpu_idle", "time", 120)):
+    growth = LoadPlace("cpu_idle", "time", 120, since=60.5)
+    for place in (LoadPlace("page_ms", "users", 200), LoadPlace("cpu_idle", "time", 120), growth):
         assert place_named(place.name) == place
     assert place_named("page_ms") is None
     assert place_named("tea@users=2") is None

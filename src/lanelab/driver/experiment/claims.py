@@ -208,8 +208,9 @@ def _one_of(written: Written, known: Sequence[str], what: str, of: str = "") -> 
 def _metric_or_place(where: Written, parts: Mapping[str, Written], about: About) -> Metric:
     """Read the metric of whole trials, or that of a series at one place."""
     if "series" not in parts:
-        if "at" in parts and "over" not in parts:
-            raise parts["at"].error("it says where to look at a series, and there is none", "Write series too")
+        place = next((parts[key] for key in ("at", "since") if key in parts and "over" not in parts), None)
+        if place:
+            raise place.error("it says where to look at a series, and there is none", "Write series too")
         return _metric(parts.get("metric"), about)
     if "metric" in parts:
         raise parts["metric"].error("it has both metric and series", "Write one of them")

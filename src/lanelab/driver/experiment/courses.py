@@ -88,14 +88,27 @@ def read_load_place(
         raise parts["series"].error(f"no trial of this experiment will have {series}", f"Write {RECORDER}: true too")
     if "at" not in parts:
         raise where.error("it does not say where it looks at the series", "Write at, like {users: 200} or {time: 2min}")
-    entries = parts["at"].entries()
+    along, at = _place(parts["at"], cells)
+    if "since" not in parts:
+        return LoadPlace(series, along, at)
+    along_since, since = _place(parts["since"], cells)
+    if along_since != along:
+        raise parts["since"].error(f"at says {along}, and this {along_since}", "Write both as users, or both as time")
+    if since >= at:
+        raise parts["since"].error("this is not before at, so nothing grows between them", "Write an earlier place")
+    return LoadPlace(series, along, at, since)
+
+
+def _place(written: Written, cells: Sequence[Cell]) -> tuple[str, float]:
+    """Return what a place of a load is told by, users or time, and how many of them."""
+    entries = written.entries()
     if len(entries) != 1 or next(iter(entries)) not in OF_COURSE:
         unknown = next((name for name in entries if name not in OF_COURSE), "")
-        raise parts["at"].error(
+        raise written.error(
             "this is not one place of a load", f"{near_miss(unknown, OF_COURSE)}Write {{users: 200}} or {{time: 2min}}"
         )
-    ((along, written),) = entries.items()
-    return LoadPlace(series, along, _users(written, cells) if along == USERS else _time(written, cells))
+    ((along, amount),) = entries.items()
+    return along, _users(amount, cells) if along == USERS else _time(amount, cells)
 
 
 def _users(written: Written, cells: Sequence[Cell]) -> float:

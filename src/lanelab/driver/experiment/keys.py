@@ -243,6 +243,8 @@ _AT_A_PLACE = (
         "a series", "none"),
     Setting("at", None, "", "where: when there first were so many users, or so long after the load began",
         "{users: 200}", "`users` or `time`", "needed with `series`"),
+    Setting("since", None, "", "compares by how much the series grew since this earlier place", "{users: 100}",
+        "`users` or `time`", "none: what it is at the place"),
 )
 CLAIM_CHANGE = Table((
     Setting("of", None, "", "the arm", "h2", "a name", required=True),

@@ -13,33 +13,48 @@ from lanelab.driver.record.series import Series
 
 USERS, TIME = "users", "time"
 AROUND_MS = 15_000.0  # to either side: 30 s in all, as the lines of figures are made of
-_NAME = re.compile(r"([a-z_0-9]+)@(users|time)=([0-9.]+)")
+_NAME = re.compile(r"([a-z_0-9]+)@(users|time)=(?:([0-9.]+)-)?([0-9.]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPlace:
-    """A place in a series: the first with that many users, or that many seconds after the load began."""
+    """A place in a series: the first with that many users, or that many seconds after the load began. With `since` its
+    value is what the series grew by since an earlier one."""
 
     series: str
     along: str  # USERS or TIME
     at: float
+    since: float | None = None
 
     @property
     def name(self) -> str:
         """Return the name of the metric that it is."""
-        return f"{self.series}@{self.along}={self.at:g}"
+        since = "" if self.since is None else f"{self.since:g}-"
+        return f"{self.series}@{self.along}={since}{self.at:g}"
 
     @property
     def metric(self) -> Metric:
         kind = SERIES[self.series]
-        users = f"at {self.at:g} {form_for(self.at, 'user')}"
-        where = users if self.along == USERS else f"{self.at:g} s after the load began"
-        return Metric(self.name, f"{kind.words} {where}", kind.unit, (LOAD,), kind.scale)
+        unit = form_for(self.at, "user") if self.along == USERS else "s after the load began"
+        where = f"{self.at:g} {unit}"
+        if self.since is not None:
+            words = f"growth of {kind.words} from {self.since:g} to {where}"
+        else:
+            words = f"{kind.words} {'at ' if self.along == USERS else ''}{where}"
+        return Metric(self.name, words, kind.unit, (LOAD,), kind.scale)
 
     def value(self, series: Mapping[str, Series], until_ms: float = math.inf) -> float | None:
-        """Return what 30 s around the place come to, as figures combine them. None where the load did not get there, or
-        not before its generator was the limit (`until_ms`), or nothing was read then."""
-        at_ms = 1000 * self.at if self.along == TIME else _reached_at(series, self.at)
+        """Return what 30 s around the place come to, as figures combine them, less those around the earlier one. None
+        where the load did not get there, or not before its generator was the limit (`until_ms`), or nothing was read
+        then."""
+        value = self._value_at(self.at, series, until_ms)
+        if value is None or self.since is None:
+            return value
+        before = self._value_at(self.since, series, until_ms)
+        return None if before is None else value - before
+
+    def _value_at(self, at: float, series: Mapping[str, Series], until_ms: float) -> float | None:
+        at_ms = 1000 * at if self.along == TIME else _reached_at(series, at)
         if at_ms is None or self.series not in series:
             return None
         points = series[self.series].points
@@ -58,7 +73,7 @@ def place_named(name: str) -> LoadPlace | None:
     match = _NAME.fullmatch(name)
     if match is None or match[1] not in SERIES:
         return None
-    return LoadPlace(match[1], match[2], float(match[3]))
+    return LoadPlace(match[1], match[2], float(match[4]), float(match[3]) if match[3] else None)
 
 
 def metric_of_claim(name: str) -> Metric | None:
