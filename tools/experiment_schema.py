@@ -82,8 +82,8 @@ def _claims() -> dict[str, Schema]:
     parts["metric"] = {"anyOf": [{"enum": list(METRICS)}, dict(OF_STEP_SCHEMA)]}
     parts["series"] = {"enum": list(SERIES)}
     time: Schema = {"type": ["string", "number"]}
-    one_place: Schema = {**_object({"users": {"type": "integer", "minimum": 1}, "time": time}), "minProperties": 1}
-    parts["since"] = {**one_place, "maxProperties": 1}
+    place = _object({"users": {"type": "integer", "minimum": 1}, "time": time})
+    parts["since"] = {**place, "minProperties": 1, "maxProperties": 1}
     parts["at"] = {"anyOf": [text, parts["since"]]}
     places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
     one_of_two: Schema = {**_object(dict.fromkeys(places, _VALUE)), "minProperties": 1}
