@@ -84,6 +84,14 @@ def test_a_page_has_sockets_that_are_gone_before_the_next_load(bench: Bench, sta
     assert before == [0, 0]
 
 
+def test_a_load_out_of_the_cache_that_ends_before_any_handshake_counts(bench: Bench) -> None:
+    """Nothing was asked for, and so nothing fell back."""
+    record = bench.trial(Wanted({**FORCED, "start": "warm"}, {**LINK, "rtt": "1s"}))
+    assert wrong(record) == []
+    assert all(each.from_cache for each in record.requests)
+    assert [each.complete for each in packets(record).quic] == [False]
+
+
 def test_a_good_bye_within_the_load_fails_no_trial(bench: Bench) -> None:
     def say(bench: Bench) -> None:
         bench.run("client", f'python3 -c "{SOCKET} line.send(bytes([64]) * 60)"')

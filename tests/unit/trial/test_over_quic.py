@@ -21,6 +21,7 @@ from tests.kit.records import LINK, SITE, Data, record
 
 FORCED = Arm.parse("h3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
 TOLD = Arm.parse("told", {"server": "caddy", "protocol": "h3", "tls": "1.3", "h3_discovery": "alt-svc"})
+WARM = Arm.parse("warm", {"server": "caddy", "protocol": "h3", "tls": "1.3", "start": "warm"})
 H2 = Arm.parse("h2", {"protocol": "h2", "tls": "1.3"})
 HTTP = Arm.parse("http", {})
 AGAIN = Arm.parse("again", {"server": "caddy", "protocol": "h3", "tls": "1.3", "start": "warm", "early_data": "true"})
@@ -180,6 +181,37 @@ def test_a_browser_that_was_told_and_asks_by_http2_falls_back_however_the_load_e
     data["requests"][1] |= {"status": None, "connection": None}  # nor does it help that this had no answer yet
     del data["evidence"]["server"]["requests"][1]
     assert FALLBACK in judged(TOLD, data)
+
+
+# --- a load out of the browser's cache
+
+
+def from_cache(data: Data) -> None:
+    for each in data["requests"]:
+        each |= {"from_cache": True, "status": 200, "connection": None}
+    data["evidence"]["server"]["requests"] = []
+
+
+@pytest.mark.parametrize("flows", [0, 1])
+@pytest.mark.parametrize("answered", [0, 3])
+def test_a_handshake_without_an_end_is_no_fallback_where_all_came_out_of_the_cache(flows: int, answered: int) -> None:
+    """Nothing was asked for that could have fallen back. One request that is not in the cache is enough to judge."""
+    data = quic_record(WARM)
+    quic(short_up=0, short_down=0, alpn_chosen=None, ready_us=None)(data)
+    packets = data["evidence"]["packets"]["client"]
+    packets["by_udp_flow"][0]["packets_down"] = answered
+    packets["by_udp_flow"] = packets["by_udp_flow"][:flows]
+    assert FALLBACK in judged(WARM, data)
+    from_cache(data)
+    assert FALLBACK not in judged(WARM, data)
+    data["requests"][1]["from_cache"] = False
+    assert FALLBACK in judged(WARM, data)
+
+
+def test_without_any_request_a_handshake_without_an_end_is_still_told() -> None:
+    data = quic_record(WARM)
+    unfinished(data)
+    assert FALLBACK in judged(WARM, data)
 
 
 # --- the rule of what may be HTTP/2

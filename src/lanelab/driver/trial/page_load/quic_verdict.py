@@ -72,6 +72,8 @@ class OverQuic:
             yield f"by the capture {len(flows)} QUIC connections were begun, port {ports}"
 
     def _connections(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
+        if self._all_from_cache():
+            return
         whole = [each for each in flows if each.quic and each.quic.complete]
         unanswered, too_early = not any(each.packets_down for each in flows), self._too_early(flows)
         if not flows and not too_early:
@@ -81,6 +83,12 @@ class OverQuic:
             yield f"by the capture {len(flows)} QUIC connections were begun, and {why}"
         if self._fetched and not too_early and not any(each.protocol == H3 for each in self._fetched):
             yield f"by the {self._client} no request used h3"
+
+    def _all_from_cache(self) -> bool:
+        """Return whether the site's hosts were asked for nothing. A browser connects all the same; but such a load may
+        end before a handshake, where the round trip is long or the processor busy."""
+        requests = [each for each in on_network(self.record.requests) if host(each) in self.site.hosts]
+        return bool(requests) and all(each.from_cache for each in requests)
 
     def _too_early(self, flows: Sequence[FlowSummary]) -> bool:
         """Return whether the time of a load was over before anything was asked for that could have gone by HTTP/3: of
