@@ -65,6 +65,11 @@ class OverQuic:
     def _fetched(self) -> list[Request]:
         return fetched_from(self.site.hosts, self.record.requests)
 
+    @property
+    def _site_requests(self) -> list[Request]:
+        """Return the requests for something of the site's hosts, also those that the cache or nobody answered."""
+        return [each for each in on_network(self.record.requests) if host(each) in self.site.hosts]
+
     def _unwanted(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield attempts of QUIC by an arm that is not HTTP/3: there may be none."""
         if flows:
@@ -85,9 +90,9 @@ class OverQuic:
             yield f"by the {self._client} no request used h3"
 
     def _all_from_cache(self) -> bool:
-        """Return whether the site's hosts were asked for nothing. A browser connects all the same; but such a load may
-        end before a handshake, where the round trip is long or the processor busy."""
-        requests = [each for each in on_network(self.record.requests) if host(each) in self.site.hosts]
+        """Return whether nothing of the site's hosts had to come over the network. A browser connects all the same; but
+        such a load may end before a handshake, where the round trip is long or the processor busy."""
+        requests = self._site_requests
         return bool(requests) and all(each.from_cache for each in requests)
 
     def _too_early(self, flows: Sequence[FlowSummary]) -> bool:
@@ -96,11 +101,9 @@ class OverQuic:
         connection at once."""
         if not self.evidence.broken_off:
             return False
-        hosts = self.site.hosts
-        requests = [each for each in on_network(self.record.requests) if host(each) in hosts]
         if self.arm.h3_discovery != ALT_SVC:
-            return not requests
-        return len(self.excused()) == len(self._fetched) if flows else not_told(requests)
+            return not self._site_requests
+        return len(self.excused()) == len(self._fetched) if flows else not_told(self._site_requests)
 
     def _names(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield what each handshake asked for and got. What is not known is the evidence's judge's."""
