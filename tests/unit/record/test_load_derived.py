@@ -8,10 +8,9 @@ import pytest
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.load_spans import combined, first_reached, line
 from lanelab.driver.record.metrics import METRICS, metric_named
-from lanelab.driver.record.reasons import FlagName
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
-from lanelab.driver.trial.server_load.capacity import course_flags, derive
+from lanelab.driver.trial.server_load.capacity import derive
 
 MINUTES_20 = 1200
 SETTINGS = LoadSettings(
@@ -193,49 +192,6 @@ def test_the_last_second_of_the_warm_up_is_in_it() -> None:
     assert found["first_error_users_censored"] == 1
     found = derive(made({**starving(), "errors_per_s": lambda s: float(s == 61)}), late)
     assert found["first_error_at_s"] == 61
-
-
-def test_the_course_is_read_until_its_generator_has_no_processor_left() -> None:
-    """From 600 s on it is full, and pages take longer for that. As a whole it used few of its two processors."""
-    series = made(
-        {
-            **starving(),
-            "page_all_ms": lambda s: 1000 if s < 600 else 9000,
-            "pages_per_s": lambda s: 10 if s < 600 else 50,
-            "errors_per_s": lambda s: float(s >= 700),
-            "generator_cpu": lambda s: 0.5 if s < 600 else 1.9,
-        }
-    )
-
-    found = derive(series, SETTINGS, 2)
-
-    assert (found["users_at_limit_censored"], found["first_error_users_censored"]) == (1, 1)
-    assert found["users_at_limit"] == found["first_error_users"] == pytest.approx(585 / 1.2)  # amid the last span
-    assert found["pages_per_s_most"] == 10
-    assert {"limit_at_s", "first_error_at_s"}.isdisjoint(found)
-    (flag,) = course_flags(found)
-    assert flag.name is FlagName.GENERATOR_FULL
-    assert "from 600 s on" in flag.detail
-
-    assert derive(series, SETTINGS, 4)["limit_at_s"] == pytest.approx(600, abs=15)
-    assert course_flags(derive(series, SETTINGS, 4)) == ()
-
-
-def test_a_generator_that_is_full_from_the_beginning_leaves_no_course() -> None:
-    series = made({**starving(), "generator_cpu": lambda _: 1.0})
-
-    found = derive(series, SETTINGS, 1)
-    assert found == {"generator_full_s": 0}
-    assert len(course_flags(found)) == 1
-
-
-def test_the_generator_of_a_steady_load_is_judged_as_a_whole() -> None:
-    same = dataclasses.replace(SETTINGS, users=(Stage(100, 0), Stage(100, MINUTES_20)))
-    series = made({**starving(), "generator_cpu": lambda s: float(s < 60)})
-
-    found = derive(series, same, 1)
-    assert course_flags(found) == ()
-    assert "pages_per_s_most" in found
 
 
 def test_users_that_stay_as_many_are_no_number_of_where_it_broke() -> None:

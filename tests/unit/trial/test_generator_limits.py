@@ -10,12 +10,9 @@ from lanelab.driver.record.evidence.load import GeneratorUse
 from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.reasons import FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.record.series import Series
-from lanelab.driver.trial.load_settings import Stage
 from lanelab.driver.trial.server_load.finish import finish
 from lanelab.driver.trial.server_load.verdict import limit_flags
 from lanelab.driver.trial.workload import TrialContext
-from tests.kit.k6_loads import PAGES_OF_K6
 from tests.kit.records import SITE
 from tests.unit.trial.test_load_spoken import Rules
 from tests.unit.trial.test_load_verdict import (
@@ -24,7 +21,6 @@ from tests.unit.trial.test_load_verdict import (
     MACHINE,
     OBJECTS,
     OF_OBJECTS,
-    RECORD,
     USE,
     reasons,
     with_report,
@@ -88,14 +84,3 @@ def test_the_flag_is_in_the_record(tmp_path: Path) -> None:
     context = TrialContext(ARM, SITE, Link.parse({}), Rules(), tmp_path, OBJECTS)
     finished = finish(watched(0.5, 0.6).to_json(), context)
     assert [flag.name for flag in finished.flags] == [FlagName.GENERATOR_UNJUDGED]
-
-
-def test_a_generator_that_has_no_processor_left_at_the_end_of_a_ramp_flags_it(tmp_path: Path) -> None:
-    ramp = dataclasses.replace(PAGES_OF_K6, users=(Stage(1, 0), Stage(100, 120)))
-    used = Series("processors", tuple((1000.0 * second, 0.2 if second < 90 else 1.0) for second in range(1, 121)))
-    told = dataclasses.replace(RECORD, series={"generator_cpu": used})
-    context = TrialContext(ARM, SITE, Link.parse({"rtt": "40ms"}), Rules(), tmp_path, ramp)
-    finished = finish(told.to_json(), context)
-    assert [flag.name for flag in finished.flags] == [FlagName.GENERATOR_FULL]
-    assert "from 90 s on" in finished.flags[0].detail
-    assert finished.ok, "what was measured before counts"

@@ -15,10 +15,10 @@ Lines = Sequence[tuple[float, float | None]]  # ms of the middle of a span, valu
 def combined(series: Mapping[str, Series], name: str, begin_ms: float, end_ms: float) -> float | None:
     """Return what several points of a series are together, from `begin_ms` until before `end_ms`; None where there are
     none. A mean of means counts each as often as values are in it: a second that says nothing of that is left out."""
-    points = _within(series[name].points, begin_ms, end_ms) if name in series else ()
+    points = within(series[name].points, begin_ms, end_ms) if name in series else ()
     kind = SERIES[name]
     if kind.weight:
-        many = dict(_within(series[kind.weight].points, begin_ms, end_ms)) if kind.weight in series else {}
+        many = dict(within(series[kind.weight].points, begin_ms, end_ms)) if kind.weight in series else {}
         weights = [many.get(t_ms, 0.0) for t_ms, _ in points]
         together = math.fsum(weights)
         means = zip(weights, points, strict=True)
@@ -72,6 +72,7 @@ def first_reached(along: Lines, level: float) -> float | None:
     return None
 
 
-def _within(points: Points, begin_ms: float, end_ms: float) -> Points:
+def within(points: Points, begin_ms: float, end_ms: float) -> Points:
+    """Return the points from `begin_ms` until before `end_ms`."""
     first, last = (bisect.bisect_left(points, at, key=lambda point: point[0]) for at in (begin_ms, end_ms))
     return points[first:last]

@@ -204,7 +204,7 @@ METRICS: tuple[Metric, ...] = (
            censored="first_error_users_censored"),
     Metric("first_error_users_censored", "there was no error (1)", "", (LOAD,), whole=True),
     Metric("first_error_at_s", "time of the first error", "s", (LOAD,), higher_is_better=True),
-    Metric(GENERATOR_FULL_S, "time from which the generator had no processor left", "s", (LOAD,)),
+    Metric(GENERATOR_FULL_S, "time from which the generator had no processor left, or was late", "s", (LOAD,)),
     Metric("workers_full_s", "time at which no worker was left", "s", (LOAD,), higher_is_better=True),
     Metric("pages_full_s", "time at which pages per second came to their most, within 5%", "s", (LOAD,)),
     Metric("starvation_gap_s", "time between no worker left and the most pages per second", "s", (LOAD,)),

@@ -1,5 +1,6 @@
 """How a server is put under load: the settings of the workload `load`, read and resolved. Pure."""
 
+import math
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
@@ -52,6 +53,12 @@ class LoadSettings(Coded):
     def open_model(self) -> bool:
         """Return whether requests come when they are due, however slow the answers are."""
         return bool(self.arrivals)
+
+    @property
+    def first_point_ms(self) -> float:
+        """Return from when on points of a series count. Each is of the second before it, so that at the end of the
+        warm-up is of the warm-up."""
+        return math.nextafter(1000 * self.warm_up_s, math.inf)
 
     @property
     def duration_s(self) -> float:

@@ -8,27 +8,24 @@ from collections.abc import Mapping
 
 from lanelab.driver.record.load_spans import Lines, combined, first_reached, line, spans, value_at
 from lanelab.driver.record.metrics import GENERATOR_FULL_S
-from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
-from lanelab.driver.trial.server_load.verdict import MOST_CPU
+from lanelab.driver.trial.server_load.generator_full import SPAN_MS, GeneratorFull
 
-SPAN_S = 30.0
 LEVEL = 0.95  # of its most: from there on, a number that goes up and down counts as being there
 NONE_LEFT = 0.05  # of all workers may be idle where all of them count as busy
 PAGE_TIMES = "page_all_ms"  # of those that ended alone, users who starve would be left out
 PAGES, USERS, BUSY, IDLE = "pages_per_s", "users", "workers_busy", "workers_idle"
-UNDER_WAY, FAILED, CPU = "pages_under_way", "page_errors_per_s", "generator_cpu"
+UNDER_WAY, FAILED = "pages_under_way", "page_errors_per_s"
 ERRORS = ("errors_per_s", FAILED)
 
 
-def derive(series: Mapping[str, Series], settings: LoadSettings, processors: int | None = None) -> dict[str, float]:
+def derive(series: Mapping[str, Series], settings: LoadSettings, full: GeneratorFull | None = None) -> dict[str, float]:
     """Derive measures by the names of driver/record/metrics.py. What its series do not tell is not there.
-    `processors`: that the generator may use; None: it does not tell."""
-    full_ms = _generator_full_ms(series, settings, processors)
-    course = _Course(series, settings, full_ms)
+    `full`: from when on the generator was the limit."""
+    course = _Course(series, settings, full.from_ms if full else math.inf)
     return {
-        **({} if full_ms is None else {GENERATOR_FULL_S: full_ms / 1000}),
+        **({GENERATOR_FULL_S: full.from_ms / 1000} if full else {}),
         **_most_pages(course),
         **_service_level(course, settings.limit_ms),
         **_first_error(course),
@@ -36,41 +33,16 @@ def derive(series: Mapping[str, Series], settings: LoadSettings, processors: int
     }
 
 
-def _generator_full_ms(series: Mapping[str, Series], settings: LoadSettings, processors: int | None) -> float | None:
-    """Return when the first span begins in which the generator had no processor left, of a load that changes: as a
-    whole it may have used few of them. One that stays the same is judged as a whole (verdict.py)."""
-    points = series[CPU].points if CPU in series else ()
-    if processors is None or settings.dimensions() or not points:
-        return None
-    used = line(series, CPU, 1000 * SPAN_S, _begin_ms(settings), points[-1][0])
-    full = (t_ms for t_ms, cpu in used if cpu is not None and cpu > MOST_CPU * processors)
-    return next((t_ms - 500 * SPAN_S for t_ms in full), None)
-
-
-def course_flags(measures: Mapping[str, float]) -> tuple[Flag, ...]:
-    """Return a flag where the generator was the limit in a part of the course, which is then read until there."""
-    full_s = measures.get(GENERATOR_FULL_S)
-    if full_s is None:
-        return ()
-    used = f"from {full_s:.0f} s on the generator used more than {MOST_CPU:.0%} of its processors"
-    return (Flag(FlagName.GENERATOR_FULL, f"{used}, so the course is read until there"),)
-
-
-def _begin_ms(settings: LoadSettings) -> float:
-    """A point is of the second before it, so that at the end of the warm-up is of the warm-up."""
-    return math.nextafter(1000 * settings.warm_up_s, math.inf)
-
-
 class _Course:
     """The series of a load from the end of its warm-up, until its generator is what limits it."""
 
-    def __init__(self, series: Mapping[str, Series], settings: LoadSettings, full_ms: float | None) -> None:
+    def __init__(self, series: Mapping[str, Series], settings: LoadSettings, until_ms: float) -> None:
         self.series = series
-        self.begin_ms = _begin_ms(settings)
-        self.until_ms = math.inf if full_ms is None else full_ms
+        self.begin_ms = settings.first_point_ms
+        self.until_ms = until_ms
         ends = [series[name].points[-1][0] for name in (PAGES, USERS) if name in series and series[name].points]
         self.end_ms = min(max(ends, default=self.begin_ms), self.until_ms)
-        self.span_ms = min(1000 * SPAN_S, self.end_ms - self.begin_ms)
+        self.span_ms = min(SPAN_MS, self.end_ms - self.begin_ms)
         self.ramps = len({stage.target for stage in settings.users}) > 1
 
     def line(self, name: str) -> Lines:

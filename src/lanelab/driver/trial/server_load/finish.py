@@ -21,8 +21,9 @@ from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.packets.packets import summarise
 from lanelab.driver.trial.packets.pcapng import embed_keys
-from lanelab.driver.trial.server_load.capacity import course_flags, derive
+from lanelab.driver.trial.server_load.capacity import derive
 from lanelab.driver.trial.server_load.first_packets import FILE, KEYS, WITH_KEYS
+from lanelab.driver.trial.server_load.generator_full import generator_full
 from lanelab.driver.trial.server_load.registry import GENERATORS
 from lanelab.driver.trial.server_load.spoken import spoken_flags
 from lanelab.driver.trial.server_load.targets import targets_of
@@ -165,10 +166,10 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = _with_wire(record, context.folder)
     record = replace(record, series=with_waiting(record.series, settings.warm_up_s))
     report = record.load.generator if record.load else None
-    processors = report.use.processors if report and report.use else None
+    full = generator_full(record.series, settings, report)
     if report:
         measures = {
-            **derive(record.series, settings, processors),
+            **derive(record.series, settings, full),
             **of_roles(record.series, settings),
             **record.measures,
             **measures_of(report),
@@ -181,7 +182,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     targets = targets_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
     failures = (*judge(record, expected), *cross_failures(record, context.link))
-    limited = (*limit_flags(record, threads), *course_flags(record.measures))
+    limited = (*limit_flags(record, threads), *((full.flag,) if full else ()))
     flags = (*record.flags, *spoken_flags(record.spoken), *limited)
     record = replace(record, failures=failures, flags=flags)
     _pack(context.folder)

@@ -179,10 +179,15 @@ def _of_client(machine: MachineEvidence) -> MachineUse:
     return next(one for one in machine.machines if CLIENT in one.nodes)
 
 
+def most_lag_ms(latency: Latency | None) -> float:
+    """Return how late 1 of 100 of the generator's timers may be, by the latency of its requests."""
+    return min(max(LAG_SHARE * latency.p50, LEAST_LAG_MS), MOST_LAG_MS) if latency else MOST_LAG_MS
+
+
 def _own_limits(use: GeneratorUse, latency: Latency | None) -> Iterator[Failure]:
-    most_lag_ms = min(max(LAG_SHARE * latency.p50, LEAST_LAG_MS), MOST_LAG_MS) if latency else MOST_LAG_MS
-    if use.lag_99_ms > most_lag_ms:
-        detail = f"1 of 100 of its timers was more than {use.lag_99_ms:.0f} ms late (limit: {most_lag_ms:.0f} ms)"
+    allowed_ms = most_lag_ms(latency)
+    if use.lag_99_ms > allowed_ms:
+        detail = f"1 of 100 of its timers was more than {use.lag_99_ms:.0f} ms late (limit: {allowed_ms:.0f} ms)"
         of = f", and the median request took {latency.p50:.0f} ms" if latency else ""
         yield Failure(Reason.GENERATOR_LIMITED, f"{detail}{of}. It waited for a processor")
     for what, most, allowed in (
