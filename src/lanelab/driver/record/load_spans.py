@@ -37,7 +37,9 @@ def line(series: Mapping[str, Series], name: str, every_ms: float, begin_ms: flo
 
 
 def spans(every_ms: float, begin_ms: float, end_ms: float) -> Iterator[tuple[float, float]]:
-    """Yield where spans begin and end, one after the other."""
+    """Yield where spans begin and end, one after the other: none where there is no time."""
+    if end_ms <= begin_ms:
+        return
     for number in range(max(0, int((end_ms - begin_ms) / every_ms + 0.5))):
         begin = begin_ms + number * every_ms
         yield begin, begin + every_ms

@@ -46,7 +46,7 @@ class _Course:
         self.ramps = len({stage.target for stage in settings.users}) > 1
 
     def line(self, name: str) -> Lines:
-        return line(self.series, name, self.span_ms, self.begin_ms, self.end_ms) if self.span_ms > 0 else []
+        return line(self.series, name, self.span_ms, self.begin_ms, self.end_ms)
 
     def users(self, t_ms: float) -> float | None:
         """None where their number tells nothing: it is the same all the time, or follows from arrivals."""
@@ -85,7 +85,7 @@ def _service_level(course: _Course, limit_ms: float) -> dict[str, float]:
 def _page_times(course: _Course, limit_ms: float) -> Lines:
     """The line of page times. Pages that never end are in no mean, and one that fails at once is quick: where none of a
     span's pages ended, they took longer than any limit."""
-    every = spans(course.span_ms, course.begin_ms, course.end_ms) if course.span_ms > 0 else ()
+    every = spans(course.span_ms, course.begin_ms, course.end_ms)
     return [
         (t_ms, math.inf if _none_ended(course, value, limit_ms, (begin, end)) else value)
         for (t_ms, value), (begin, end) in zip(course.line(PAGE_TIMES), every, strict=True)

@@ -41,7 +41,7 @@ def generator_full(
     ends = [series[name].points[-1][0] for name in (CPU, LAG) if name in series and series[name].points]
     end_ms = max(ends, default=begin_ms)
     limits = _Limits(MOST_CPU * report.use.processors, most_lag_ms(report.requests.ms))
-    every = spans(min(SPAN_MS, end_ms - begin_ms), begin_ms, end_ms) if end_ms > begin_ms else ()
+    every = spans(min(SPAN_MS, end_ms - begin_ms), begin_ms, end_ms)
     full = (GeneratorFull(begin, why) for begin, end in every for why in limits.reached(series, begin, end))
     return next(full, None)
 
