@@ -67,9 +67,12 @@ class Played:
                 found.setdefault(series, []).append(value)
         return found
 
-    def requests(self, arm: str) -> list[dict[str, Any]]:
-        query = "SELECT name, data FROM requests JOIN arms_of_trials USING (trial)"
-        return [json.loads(data) for name, data in self.rows(query) if name == arm]
+    def requests(self, arm: str, *, of_all: bool = True) -> list[dict[str, Any]]:
+        """In the order of each trial; without `of_all` of those that count, of which there has to be one."""
+        assert of_all or "ok" in self.statuses(arm), (self.reasons(arm), self.done.stderr)
+        query = "SELECT a.name, a.status, data FROM requests JOIN arms_of_trials a USING (trial) ORDER BY trial, number"
+        told = [(status, data) for name, status, data in self.rows(query) if name == arm]
+        return [json.loads(data) for status, data in told if of_all or status == "ok"]
 
 
 def play(lanelab: LanelabCommand, folder: Path, text: str, *options: str, env: dict[str, str] | None = None) -> Played:

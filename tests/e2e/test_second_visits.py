@@ -1,7 +1,6 @@
 """Second visits after a time, in real browsers: what has expired is asked for again, and so are redirects that no
 browser keeps."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -173,10 +172,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 
 def requests(played: Played, arm: str) -> list[dict[str, Any]]:
-    assert "ok" in played.statuses(arm), (played.reasons(arm), played.done.stderr)
-    query = "SELECT name, data FROM requests JOIN arms_of_trials a USING (trial) WHERE a.status = 'ok' ORDER BY number"
-    found = [json.loads(data) for name, data in played.rows(query) if name == arm]
-    return [each for each in found if not each["url"].endswith("favicon.ico")]
+    return [each for each in played.requests(arm, of_all=False) if not each["url"].endswith("favicon.ico")]
 
 
 def asked(played: Played, arm: str) -> set[str]:
