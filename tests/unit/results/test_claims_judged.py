@@ -1,6 +1,7 @@
 """Verdicts on claims: every kind, every verdict, every quantifier, and what keeps a claim from being tested."""
 
 import dataclasses
+import math
 
 import pytest
 
@@ -14,10 +15,10 @@ from lanelab.analysis.results.model import Failure, Run
 from lanelab.analysis.results.sections.claims import behind, summary
 from lanelab.analysis.statistics.looks import ALPHA, looks
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.claim import ClaimKind, Place, Point
+from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point
 from lanelab.driver.record.reasons import Reason
 from tests.kit.claim_verdicts import DIRECTION, HELD, OPEN, REFUTED, UNTESTED, connections, judged, only
-from tests.kit.made_claims import LATE, made_claim, made_run, point, with_effect
+from tests.kit.made_claims import LATE, RTTS, Loads, made_claim, made_run, places, point, with_effect
 
 KINDS: tuple[ClaimKind, ...] = ("change", "trend", "spike", "contrast", "value")
 
@@ -276,16 +277,75 @@ def test_rounds_in_which_neither_came_to_its_end_are_counted_too() -> None:
     assert only(found).left_out == 2
 
 
-@pytest.mark.parametrize("kind", ["trend", "contrast"])
-@pytest.mark.parametrize("arms", ["b", "ab"])
-def test_what_several_changes_make_is_unknown_where_one_of_them_is(kind: ClaimKind, arms: str) -> None:
-    """Also where both arms timed out: the rounds that are left would be those in which both were quick."""
-    effect = with_effect(kind, 0.61)
-    late = judged(
-        lambda arm, rtt, number: LATE if arm in arms and rtt == 40 and number <= 4 else effect(arm, rtt, number),
-        made_claim(kind),
+@pytest.mark.parametrize(("kind", "rtt"), [("trend", 60), ("contrast", 40), ("spike", 40)])
+def test_what_several_changes_make_may_be_anything_where_neither_arm_of_one_came_to_its_end(
+    kind: ClaimKind, rtt: int
+) -> None:
+    """The rounds that are left would be those in which both were quick."""
+    late = judged(late_in("ab", rtt, 4, with_effect(kind, 0.61)), made_claim(kind, at=at_points(kind)))
+    assert late.verdict == OPEN
+    assert "more or less: in 4 of 12 rounds a trial timed out" in late.detail
+
+
+def late_in(arms: str, rtt: int, rounds: int, usual: Loads) -> Loads:
+    """Loads of which those of these arms timed out over a round trip, in the first rounds."""
+    return lambda arm, at, number: LATE if arm in arms and at == rtt and number <= rounds else usual(arm, at, number)
+
+
+def at_points(kind: ClaimKind) -> tuple[Place, ...]:
+    """A spike is of values by default: here of changes."""
+    return (Place("page", tuple(point(rtt, base=True) for rtt in RTTS)),) if kind == "spike" else places(kind)
+
+
+def slower(kind: ClaimKind) -> Claim:
+    return made_claim(kind, low=1.2, high=None, side=1, published=(), at=at_points(kind))
+
+
+@pytest.mark.parametrize(("kind", "rtt"), [("trend", 60), ("contrast", 40), ("spike", 40)])
+def test_a_trial_that_timed_out_is_a_bound_of_what_several_changes_make(kind: ClaimKind, rtt: int) -> None:
+    claim = slower(kind)
+    found = judged(late_in("b", rtt, 2, with_effect(kind, 1.3, sd=0.02)), claim)
+    assert found.verdict == HELD
+    assert "at least: in 2 of 12 rounds a trial timed out" in found.detail
+    base = judged(late_in("a", rtt, 2, with_effect(kind, 1.3, sd=0.02)), claim)
+    assert "at most: in 2 of 12 rounds a trial timed out" in base.detail
+
+
+def test_a_place_that_counts_for_nothing_may_time_out() -> None:
+    """The middle one of three says nothing of a trend."""
+    found = judged(late_in("ab", 40, 4, with_effect("trend", 0.61)), made_claim("trend"))
+    assert (found.verdict, found.detail) == (HELD, "")
+
+
+@pytest.mark.parametrize(("beds", "verdict"), [(12, HELD), (6, HELD), (5, UNTESTED)])
+def test_over_beds_a_bound_takes_ranks_and_so_six_beds(beds: int, verdict: Verdict) -> None:
+    """Student's t of a number that may lie anywhere beyond is none."""
+    usual = with_effect("contrast", 1.5, sd=0.02)
+    found = judged(late_in("b", 40, 1, usual), slower("contrast"), rounds=beds, beds=beds)
+    assert found.verdict == verdict
+    assert ("by ranks of beds, since a trial timed out" in found.detail) == (verdict == HELD)
+    assert ("a verdict by ranks takes 6 beds" in found.detail) == (verdict == UNTESTED)
+
+
+@pytest.mark.parametrize("beds", [1, 8])
+@pytest.mark.parametrize(("late_arm", "side"), [("b", 1), ("b", -1), ("a", 1), ("a", -1)])
+def test_bounds_of_trials_that_timed_out_are_wrong_no_more_often_than_numbers(
+    late_arm: str, side: int, beds: int
+) -> None:
+    """A fifth of the loads in one cell takes longer than the 60 s that they have, and there is no effect."""
+    claim = made_claim(
+        "contrast", low=1.001 if side > 0 else None, high=None if side > 0 else 0.999, side=side, published=()
     )
-    assert (late.verdict, "timed out" in late.detail) == (UNTESTED, True)
+    held, runs = 0, 300
+    for seed in range(runs):
+        usual = with_effect("contrast", 1.0, sd=0.4, seed=seed)
+
+        def loads(arm: str, rtt: int, number: int, usual: Loads = usual) -> float:
+            took = 43 * usual(arm, rtt, number)
+            return LATE if took > 60_000 and (arm, rtt) == (late_arm, 40) else took
+
+        held += judged(loads, claim, rounds=8, beds=beds).verdict in (HELD, DIRECTION)
+    assert held / runs <= 0.025 + 4 * math.sqrt(0.025 * 0.975 / runs)
 
 
 def test_a_value_whose_trials_failed_says_so() -> None:

@@ -8,19 +8,17 @@ the largest one, and no verdict is wrong more often than it would be alone.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lanelab.analysis.results.claims.place import not_tested
 from lanelab.analysis.results.claims.rules import Levels, region, verdict_on
-from lanelab.analysis.results.claims.samples import Measured, Observed, cells_of, observed_of, weights_of
+from lanelab.analysis.results.claims.samples import Measured, Observed, cells_of, observed_of, ways_of
 from lanelab.analysis.results.claims.verdict import Effect, Interval, JudgedPlace, Verdict
 from lanelab.analysis.results.claims.words import verdict_words
 from lanelab.analysis.statistics.median import logarithm
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim, Place
-
-NOTHING = 1e-9  # a share of the largest weight: what counts for less counts for nothing
 
 
 def opened(
@@ -28,7 +26,7 @@ def opened(
 ) -> tuple[Observed, ...]:
     """Return the rounds of a place, where each is as high as anything (`side` 1), or as low (-1), in which a load broke
     that would move it there. So is one of which nothing is left, since the load broke as often as it was tried."""
-    ways, cells = _ways(measured, claim, place), cells_of(place)
+    ways, cells = ways_of(measured, claim, place), cells_of(place)
     rounds = {one.round: one for one in observed}
     for number in measured.rounds_that_broke(cell for cell, way in ways.items() if way in (side, None)):
         results = [one for cell in cells if (one := measured.with_broken[cell].get(number))]
@@ -37,21 +35,6 @@ def opened(
         elif len(results) == len(cells):
             rounds[number] = observed_of(number, results, side * math.inf)
     return tuple(rounds[number] for number in sorted(rounds))
-
-
-def _ways(measured: Measured, claim: Claim, place: Place) -> Mapping[str, int | None]:
-    """Return which way the number of a place goes where a load of a cell is slower: 1 up, -1 down, 0 neither. None: how
-    well a line fits may go either way."""
-    if claim.kind == "straightness":
-        return dict.fromkeys(cells_of(place))
-    weights = dict.fromkeys(cells_of(place), 0.0)
-    slower = 1 if measured.worst == math.inf else -1  # of what is better the more there is of it, a slow load has less
-    for weight, point in zip(weights_of(claim, place), place.points, strict=True):
-        weights[point.cell] += slower * weight
-        if point.base is not None:
-            weights[point.base] -= slower * weight
-    least = NOTHING * max(map(abs, weights.values()))
-    return {cell: 0 if abs(weight) <= least else round(math.copysign(1, weight)) for cell, weight in weights.items()}
 
 
 def with_and_without(

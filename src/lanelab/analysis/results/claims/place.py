@@ -10,6 +10,7 @@ from lanelab.analysis.results.claims.estimates import Beyond, Estimate, OverBeds
 from lanelab.analysis.results.claims.missing_rounds import TIMES, numbers_needed
 from lanelab.analysis.results.claims.rules import SAME, Levels, effect_of, exact_effect, is_exact, outsiders, verdict_on
 from lanelab.analysis.results.claims.samples import (
+    TIMED_OUT,
     Observed,
     are_on_several_machines,
     unit_of,
@@ -51,6 +52,11 @@ class _Units:
         """Return whether there is an interval across them: equal numbers tell nothing of others. Those that are all
         endless, to the same side, are equal."""
         return self.are_enough and max(self.numbers.values()) - min(self.numbers.values()) > SAME
+
+    @property
+    def no_mean(self) -> str:
+        """Return why Student's t says nothing of their numbers, and ranks do; "": it does."""
+        return self.endless or (TIMED_OUT if any(one.is_limited for one in self.observed) else "")
 
     @property
     def endless(self) -> str:
@@ -98,10 +104,10 @@ def _judge_estimate(claim: Claim, place: Place, units: _Units, levels: Levels) -
     taken = units.counted() if across else observed
     logs = [one.log for one in taken]
     known = _over_units(units) if across else OverRounds(logs, machines_of(observed))
-    known = _with_bounds(known, observed, units.numbers if across else None)
+    known = _with_bounds(claim, known, observed, across=across)
     beds = len(units.numbers) if across else units.within
     effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=units.name)
-    effect = replace(effect, by_ranks=across and bool(units.endless))
+    effect = replace(effect, by_ranks=across and bool(units.no_mean))
     verdict, detail = verdict_on(claim, effect, levels)
     rounds = None
     if verdict == Verdict.INCONCLUSIVE:
@@ -131,32 +137,39 @@ def _nothing_follows(units: _Units, too_few: str, levels: Levels) -> str:
         alike = f"{len(units.numbers)} {units.name}s with exactly the same number, which tells nothing of others"
         return f"{alike}; {too_few}" if too_few else ""
     least = _least(levels)
-    few = units.endless and len(units.numbers) < least
-    return f"{units.endless}; whatever they come to, a verdict by ranks takes {least} {units.name}s" if few else ""
+    few = units.no_mean and len(units.numbers) < least
+    return f"{units.no_mean}; whatever they come to, a verdict by ranks takes {least} {units.name}s" if few else ""
 
 
 def _over_units(units: _Units) -> Estimate:
-    """Return what beds or machines say together. Where one is endless, Student's t shows nothing whatever its number
-    is: the farther that lies off, the nearer t comes to 1. For ranks it is enough that it lies beyond all others."""
+    """Return what beds or machines say together. Where one is endless, or may lie anywhere beyond its number, Student's
+    t shows nothing whatever that is: the farther it lies off, the nearer t comes to 1. For ranks it is enough that it
+    lies beyond all others."""
     numbers = list(units.numbers.values())
-    return OverRounds(numbers) if units.endless else OverBeds(numbers)
+    return OverRounds(numbers) if units.no_mean else OverBeds(numbers)
 
 
 def _by_ranks(units: _Units) -> str:
-    return f"by ranks of {units.name}s, since {units.endless}" if units.endless else ""
+    return f"by ranks of {units.name}s, since {units.no_mean}" if units.no_mean else ""
 
 
-def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:
-    """Return what is known where rounds say no more than "at least" or "at most". `beds`: the numbers of those that
-    count."""
+def _with_bounds(claim: Claim, known: Estimate, observed: Sequence[Observed], *, across: bool) -> Estimate:
+    """Return what is known where rounds say no more than "at least" or "at most". `across`: over beds or machines."""
     sides = {one.beyond for one in observed} - {0}
     if not sides:
         return known
-    if beds is not None:  # one open round opens that side of its bed's number, whatever the others say
-        return Beyond(known, None if sides & {-1, None} else known, None if sides & {1, None} else known)
-    least = OverRounds([-math.inf if one.beyond in (-1, None) else one.log for one in observed], machines_of(observed))
-    most = OverRounds([math.inf if one.beyond in (1, None) else one.log for one in observed], machines_of(observed))
-    return Beyond(known, least, most)
+    ends = [_as_far_as(observed, side) for side in (-1, 1)]
+    if not across:
+        return Beyond(known, *(OverRounds([one.log for one in each], machines_of(each)) for each in ends))
+    if any(one.is_limited for one in observed):
+        return Beyond(known, *(_over_units(_units_in(claim, each)) for each in ends))
+    # One open round opens that side of its bed's number, whatever the others say.
+    return Beyond(known, None if sides & {-1, None} else known, None if sides & {1, None} else known)
+
+
+def _as_far_as(observed: Sequence[Observed], side: int) -> list[Observed]:
+    """Return the rounds, those of which the truth may lie on that side as far there as anything."""
+    return [replace(one, log=side * math.inf) if one.beyond in (side, None) else one for one in observed]
 
 
 def bounds_words(observed: Sequence[Observed]) -> str:

@@ -17,6 +17,9 @@ from lanelab.driver.experiment.claim import LINES, Claim, Place, Point
 from lanelab.driver.record.load_places import metric_of_claim
 from lanelab.driver.record.metrics import TIMES_OPTIMAL, Metric
 
+MS_PER_S = 1000
+NOTHING = 1e-9  # a share of the largest weight: what counts for less counts for nothing
+TIMED_OUT = "a trial timed out"
 Results = Mapping[str, Mapping[int, Result]]  # id of a cell -> round -> what it gave
 
 
@@ -30,6 +33,7 @@ class Observed:
     trials: tuple[int, ...]
     machine: int | None = 1  # None: its trials were made on several
     beyond: int | None = 0  # the truth is 1: at least this, -1: at most this, None: either
+    is_limited: bool = False  # it is beyond since trials timed out, which count with the time that they had
     because: str = ""  # why, where it is
 
 
@@ -50,6 +54,7 @@ class Measured:
     censored: Results  # of the trials among these whose true value lies beyond theirs
     known: Metric | None  # the metric; None: the tables do not have it
     worst: float | None  # what stands for a trial that timed out; None where such trials have no value
+    limit: float | None  # what such a trial took at least; None where that is not known
     rounds: Mapping[str, frozenset[int]]  # id of a cell -> rounds in which it has trials, also such that failed
     broken: Mapping[str, frozenset[int]]  # id of a cell -> rounds in which a load broke, and was tried again
     with_broken: Results  # the same, as if no load that broke had been tried again
@@ -69,6 +74,7 @@ class Measured:
             {cell.id: {n: one for n, one in flags.get(cell.number, {}).items() if one.value} for cell in run.cells},
             known,
             run.primary.worst if metric == run.primary.name else None,
+            run.plan.timeout_s * MS_PER_S if metric == run.primary.name and run.primary.unit == "ms" else None,
             {cell.id: frozenset(trial.round for trial in trials[cell.number]) for cell in run.cells},
             {cell.id: broken[cell.number] for cell in run.cells},
             {cell.id: with_broken[cell.number] for cell in run.cells},
@@ -118,12 +124,21 @@ class Measured:
         """Return why the true value of a trial lies beyond its own; "": that of none does."""
         return self.known.censored_because if self.known and self.known.censored else ""
 
-    def log(self, point: Point, number: int) -> float | None:
+    def is_late(self, cell: str, number: int) -> bool:
+        return self.results[cell][number].value == self.worst
+
+    def value(self, cell: str, number: int, *, limited: bool) -> float:
+        """Return the value in a round; `limited`: of a trial that timed out what it took at least, where that is
+        known."""
+        late = limited and self.limit is not None and self.is_late(cell, number)
+        return self.limit if late and self.limit is not None else self.results[cell][number].value
+
+    def log(self, point: Point, number: int, *, limited: bool = False) -> float | None:
         """Return the logarithm in a round: of the value, or of the ratio to the base. None where that is unknown."""
-        value = self.results[point.cell][number].value
+        value = self.value(point.cell, number, limited=limited)
         if point.base is None:
             return logarithm(value)
-        base = self.results[point.base][number].value
+        base = self.value(point.base, number, limited=limited)
         if value == base:  # also where both are 0, which has no ratio, and is no change all the same
             return None if value == self.worst else 0.0  # where neither came to its end, a round says nothing
         return logarithm(value) - logarithm(base)
@@ -143,7 +158,7 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
             return one
         if one:
             observed.append(one)
-    telling = [one for one in observed if one.beyond is not None]
+    telling = [one for one in observed if one.beyond is not None or one.is_limited]
     if observed and not telling:
         return NotTested(f"in each round, on both sides, {measured.because}")
     return tuple(observed if measured.is_most else telling) or NotTested("no round has all of its trials")
@@ -155,15 +170,18 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
     if any(one.value < 0 for one in results):  # a request may leave before the last byte of what it is timed from
         return NotTested("the value of a trial is below 0, which has no ratio to another one")
     weights = weights_of(claim, place)
-    logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
+    several = len(weights) > 1
+    limited = several and claim.kind not in LINES
+    logs = [log for point in place.points if (log := measured.log(point, number, limited=limited)) is not None]
     lacks = len(logs) < len(weights)  # in one of its points, neither came to its end
-    if lacks and len(weights) == 1:
+    if lacks and not several:
         return None  # of several, the rounds that are left would be those in which the slowest was quick
-    if lacks or (len(logs) > 1 and any(map(math.isinf, logs))):
-        return NotTested(f"a trial timed out, or its value is 0, so the {claim.kind} is not known")
+    late = _late_side(measured, claim, place, number) if limited else 0
     sides = [measured.beyond(point, number) for point in place.points]
-    if len(sides) > 1 and any(side != 0 for side in sides):
-        return NotTested(f"{measured.because}, so the {claim.kind} is not known")
+    is_known = not lacks and not (several and any(map(math.isinf, logs)))
+    if not is_known or (several and any(side != 0 for side in sides)):
+        why = measured.because if is_known else f"{TIMED_OUT}, or its value is 0"
+        return NotTested(f"{why}, so the {claim.kind} is not known")
     if claim.kind in LINES:
         shares = claim.shares_of(place)
         effect = sum(_of_lines(measured, claim, points, number) for points in shares) / len(shares)
@@ -173,7 +191,32 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
     else:
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
     observed = observed_of(number, results, effect)
+    if late != 0:
+        return replace(observed, beyond=late, because=TIMED_OUT, is_limited=True)
     return replace(observed, beyond=sides[0], because="" if sides[0] == 0 else measured.because)
+
+
+def _late_side(measured: Measured, claim: Claim, place: Place, number: int) -> int | None:
+    """Return on which side the truth of a round lies, of whose trials some timed out: they took longer than they count
+    for. 0: none timed out that matters. None: on either."""
+    ways = ways_of(measured, claim, place)
+    sides = {way for cell, way in ways.items() if measured.is_late(cell, number)} - {0}
+    return sides.pop() if len(sides) == 1 else None if sides else 0
+
+
+def ways_of(measured: Measured, claim: Claim, place: Place) -> Mapping[str, int | None]:
+    """Return which way the number of a place goes where a load of a cell is slower: 1 up, -1 down, 0 neither. None: how
+    well a line fits may go either way."""
+    if claim.kind == "straightness":
+        return dict.fromkeys(cells_of(place))
+    weights = dict.fromkeys(cells_of(place), 0.0)
+    slower = 1 if measured.worst == math.inf else -1  # of what is better the more there is of it, a slow load has less
+    for weight, point in zip(weights_of(claim, place), place.points, strict=True):
+        weights[point.cell] += slower * weight
+        if point.base is not None:
+            weights[point.base] -= slower * weight
+    least = NOTHING * max(map(abs, weights.values()))
+    return {cell: 0 if abs(weight) <= least else round(math.copysign(1, weight)) for cell, weight in weights.items()}
 
 
 def observed_of(number: int, results: Sequence[Result], log: float) -> Observed:
