@@ -11,7 +11,7 @@ from lanelab.analysis.results.comparisons import NOT_INTERLEAVED
 from lanelab.analysis.results.explain import explain
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.layout.terminal import on_terminal
-from lanelab.analysis.results.model import Cell, Failure, Run
+from lanelab.analysis.results.model import Cell, Failure, Run, Trial
 from lanelab.analysis.results.refusals import Refusal
 from lanelab.analysis.results.sections.explained import explained_sections
 from lanelab.analysis.statistics import Change, compare
@@ -42,7 +42,12 @@ def test_a_cell_is_told_by_its_largest_parts_and_what_bounds_it() -> None:
 
 @pytest.mark.parametrize(
     ("parts", "bound"),
-    [({"wait": 900, "connect": 100}, "round trips"), ({"recovery": 1500}, "loss"), ({"idle": 2000}, "browser")],
+    [
+        ({"wait": 900, "connect": 100}, "round trips"),
+        ({"recovery": 1500}, "loss"),
+        ({"recovery": 200, "reduced_window": 900, "slow_start": 1000}, "loss"),
+        ({"idle": 2000}, "browser"),
+    ],
 )
 def test_what_bounds_a_load_is_its_largest_kind_of_time(
     parts: Mapping[str, float], bound: str, monkeypatch: pytest.MonkeyPatch
@@ -52,6 +57,24 @@ def test_what_bounds_a_load_is_its_largest_kind_of_time(
     assert cell.bound == bound
     words = {"round trips": "(10.0 round trips)", "loss": "a lost packet", "browser": "nothing was in flight"}
     assert words[bound] in cell.sentences()[-1]
+
+
+def without(trial: Trial, part: Part) -> Trial:
+    measures = {name: value for name, value in trial.measures.items() if name != part.measure}
+    return dataclasses.replace(trial, measures=measures)
+
+
+def test_a_run_whose_slow_start_has_all_of_the_window_says_so() -> None:
+    """An older lanelab did not tell a window reduced by loss from slow start."""
+    made = run()
+    older = dataclasses.replace(made, trials=tuple(without(trial, Part.REDUCED_WINDOW) for trial in made.trials))
+    now, then = explain(made, ["HTTP", "HTTP/2"], nothing), explain(older, ["HTTP", "HTTP/2"], nothing)
+    assert (then.cells, then.differences) == (now.cells, now.differences)
+    assert [each for each in then.cautions if each not in now.cautions] == [
+        "An older lanelab made this run: what it counts as slow start may be a window reduced by loss."
+    ]
+    (cell,) = explain(older, ["dummy, 100ms, HTTP"], nothing).cells
+    assert cell.parts[Part.REDUCED_WINDOW] == 0
 
 
 def test_rounds_that_two_machines_shared_are_not_counted() -> None:

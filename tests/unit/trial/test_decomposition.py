@@ -128,6 +128,38 @@ def test_a_lost_tail_is_recovery_and_named_a_time_out() -> None:
     assert parts(page)[Part.SLOW_START] < 1
 
 
+LONG = replace(PAGE, sizes=(14_000, 300_000), window=20)
+
+
+def test_what_a_loss_makes_of_the_window_is_no_slow_start() -> None:
+    """The server waits for acknowledgements of few packets, round trip after round trip: without the loss it would
+    not."""
+    found = changed(LONG, lost=frozenset({(0, 12)}))
+    assert found[Part.REDUCED_WINDOW] > 500, found
+    assert found[Part.SLOW_START] <= 0
+    assert parts(LONG)[Part.REDUCED_WINDOW] == 0
+
+
+def test_what_was_slow_start_before_a_loss_stays_it() -> None:
+    page = replace(LONG, window=4, lost=frozenset({(0, 40)}))
+    made = decompose(load(page)).parts
+    begins = {part: [each.from_ms for each in made.stretches if each.part is part] for part in Part}
+    assert max(begins[Part.SLOW_START]) < min(begins[Part.RECOVERY]) < min(begins[Part.REDUCED_WINDOW])
+
+
+def test_packets_that_came_out_of_order_reduce_no_window() -> None:
+    loaded = load(PAGE)
+    (stream,) = loaded.timeline.streams
+    at = [number for number, packet in enumerate(stream.packets) if not packet.up and packet.payload][2]
+    one, two = stream.packets[at], next(each for each in stream.packets[at + 1 :] if not each.up)
+    swapped = {
+        one.number: two._replace(number=one.number, at_ns=one.at_ns),
+        two.number: one._replace(number=two.number, at_ns=two.at_ns),
+    }
+    stream.packets[:] = [swapped.get(each.number, each) for each in stream.packets]
+    assert decompose(loaded).measures[Part.REDUCED_WINDOW.measure] == 0
+
+
 def test_the_connection_that_ends_an_idleness_says_what_it_was() -> None:
     """New connections for each object: the load waits for their handshakes, too."""
     page = replace(PAGE, sizes=(14_000, 10_000, 10_000, 10_000), parse_ms=0)

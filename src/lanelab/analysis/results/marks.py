@@ -179,11 +179,8 @@ def _parts(run: Run) -> Measured:
     """Return medians of the parts, of the trials that have them."""
     by_cell: dict[int, Mark] = {}
     for cell, trials in run.by_cell().items():
-        having = [trial for trial in trials if trial.ok and any(part.measure in trial.measures for part in Part)]
-        medians = {
-            part: statistics.median(trial.measures.get(part.measure, 0.0) for trial in having)
-            for part in (Part if having else ())
-        }
+        having = [parts for trial in trials if trial.ok and (parts := trial.parts_ms)]
+        medians = {part: statistics.median(parts[part] for parts in having) for part in (Part if having else ())}
         if medians:
             total = sum(medians.values())
             each = ", ".join(f"{PART_WORDS[part]} {took:,.0f}" for part, took in medians.items() if took >= 0.05)

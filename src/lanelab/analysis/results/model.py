@@ -13,6 +13,7 @@ from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.results import SelfTestData
+from lanelab.driver.record.evidence.parts import Part
 from lanelab.driver.record.metrics import TRIALS, Metric, primary_of
 from lanelab.driver.record.reasons import broke, timed_out
 from lanelab.driver.run.folder import format as run_format
@@ -163,6 +164,13 @@ class Trial:
     machine: int = 1  # the number of the one that its bed was on
     versions: str = ""  # digest of the versions that it was made with: Run.versions
     origin: str = ""  # the run that made it, where it is taken from another one
+
+    @property
+    def parts_ms(self) -> Mapping[Part, float]:
+        """Return the parts of its load time; none where it has no parts. What an older lanelab did not tell apart is in
+        another part, so the part itself is 0 there."""
+        has_parts = any(part.measure in self.measures for part in Part)
+        return {part: self.measures.get(part.measure, 0.0) for part in Part} if has_parts else {}
 
     @property
     def timed_out(self) -> bool:

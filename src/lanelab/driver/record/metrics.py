@@ -107,6 +107,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("part_tls_ms", "setting up TLS", "ms"),
     Metric("part_wait_ms", "waiting for answers", "ms"),
     Metric("part_slow_start_ms", "slow start", "ms"),
+    Metric("part_reduced_window_ms", "a window reduced by loss", "ms"),
     Metric("part_idle_ms", "nothing to fetch yet", "ms"),
     Metric("part_transmission_ms", "transmission at the link's rate", "ms"),
     Metric("part_recovery_ms", "recovery from loss", "ms"),

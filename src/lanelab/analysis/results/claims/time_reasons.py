@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lanelab.analysis.results.claims.samples import weights_of
 from lanelab.analysis.results.claims.verdict import JudgedPlace
-from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, PLT, with_parts
+from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, PLT, took_ms, with_parts
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import difference, seconds, shown
 from lanelab.analysis.statistics.signed_rank import signed_rank
@@ -23,8 +23,8 @@ from lanelab.driver.record.metrics import metric_named
 
 SHORT = {
     Part.DNS: "names", Part.CONNECT: "connecting", Part.TLS: "TLS", Part.WAIT: "waiting", Part.SLOW_START: "slow start",
-    Part.TRANSMISSION: "transmission", Part.RECOVERY: "recovery from loss", Part.MAIN_THREAD: "main thread",
-    Part.IDLE: "nothing to fetch",
+    Part.REDUCED_WINDOW: "reduced window", Part.TRANSMISSION: "transmission", Part.RECOVERY: "recovery from loss",
+    Part.MAIN_THREAD: "main thread", Part.IDLE: "nothing to fetch",
 }  # fmt: skip
 FACTS = {"requests": "requests", "connections_used": "connections used", "bytes": "kB both ways"}
 LEAST_TRIPS = 0.1
@@ -69,11 +69,11 @@ def _parts(claim: Claim, judged: JudgedPlace, rounds: Rounds) -> str:
     if not known:
         return ""
 
-    def middle(measure: str) -> float:
-        return signed_rank([[_sum(claim, place, trials, measure) for trials in known]]).value
+    def middle(part: Part | None) -> float:
+        return signed_rank([[_sum(claim, place, trials, part) for trials in known]]).value
 
-    total = middle(PLT)
-    parts = {part: middle(part.measure) for part in Part}
+    total = middle(None)
+    parts = {part: middle(part) for part in Part}
     load = statistics.median(trial.measures[PLT] for trials in known for trial in trials.values())
     is_slope = claim.kind == "slope"  # its parts are round trips
     least = LEAST_TRIPS if is_slope else max(LEAST_MS, LEAST_SHARE * load)
@@ -94,10 +94,10 @@ def _is_other_way(claim: Claim, judged: JudgedPlace, total: float) -> bool:
     return not claim.is_absolute and judged.effect is not None and (judged.effect.value < 1) != (total < 0)
 
 
-def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) -> float:
+def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], part: Part | None) -> float:
     """Return the sum of a round, as the effect itself is made."""
     return math.fsum(
-        weight * (trials[point.cell].measures[measure] - (trials[point.base].measures[measure] if point.base else 0.0))
+        weight * (took_ms(trials[point.cell], part) - (took_ms(trials[point.base], part) if point.base else 0.0))
         for weight, point in zip(weights_of(claim, place), place.points, strict=True)
     )
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.explain import third_parties
-from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
+from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, WORDS, MadeOf, took_ms, with_parts
 from lanelab.analysis.results.model import Cell, Names, Run
 from lanelab.analysis.results.numbers import difference, kilobytes, listed, seconds
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, compare
@@ -168,16 +168,16 @@ def explain_difference(
         {number: trial.machine for number, trial in second.items()},
     )
 
-    def changed(name: str) -> Change | None:
+    def changed(part: Part | None) -> Change | None:
         comparison = compare(
-            {each: first[each].measures[name] for each in rounds},
-            {each: second[each].measures[name] for each in rounds},
+            {each: took_ms(first[each], part) for each in rounds},
+            {each: took_ms(second[each], part) for each in rounds},
             alpha=alpha,
             machines=machines,
         )
         return comparison.difference if comparison else None
 
-    total, parts = changed(PLT), {part: changed(part.measure) for part in Part}
+    total, parts = changed(None), {part: changed(part) for part in Part}
     known = {part: change for part, change in parts.items() if change}
     if not total or len(known) != len(parts):
         return None
@@ -233,7 +233,7 @@ def _connections(difference: Difference) -> Iterator[str]:
     if difference.base.over_quic or difference.other.over_quic:
         return
     slow, window = difference.parts[Part.SLOW_START].value, difference.base.initial_window
-    if slow >= LEAST_MS and fewer:
+    if slow + difference.parts[Part.REDUCED_WINDOW].value >= LEAST_MS and fewer:
         first = difference.base.first_flight
         yield (
             f"{counted(after, 'connection')} may start with {after * first} packets in flight, {before} connections "

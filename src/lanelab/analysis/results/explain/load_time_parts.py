@@ -24,7 +24,7 @@ LEAST_MS, LEAST_SHARE = 1.0, 0.005  # of a load time: parts below both are left 
 BOUNDS: Mapping[str, tuple[Part, ...]] = {
     "rate": (Part.TRANSMISSION,),
     "round trips": (Part.DNS, Part.CONNECT, Part.TLS, Part.WAIT, Part.SLOW_START),
-    "loss": (Part.RECOVERY,),
+    "loss": (Part.RECOVERY, Part.REDUCED_WINDOW),
     "browser": (Part.MAIN_THREAD, Part.IDLE),
 }
 
@@ -111,7 +111,8 @@ class MadeOf:
             trips = f" ({self.due_to('round trips') / self.rtt_ms:.1f} round trips)" if self.rtt_ms else ""
             return f"Round trips limit it most: for {due}{trips} no answer arrived, because packets were on their way."
         if self.bound == "loss":
-            return f"Loss limits it most: for {due} nothing new arrived, because a lost packet was missing."
+            why = "because a lost packet was missing, or the window was small after one"
+            return f"Loss limits it most: for {due} nothing new arrived, {why}."
         return f"The browser limits it most: for {due} nothing was in flight on the link."
 
 
@@ -127,16 +128,22 @@ def with_parts(trials: Iterable[Trial]) -> list[Trial]:
     return [trial for trial in trials if trial.ok and PLT in trial.measures and Part.IDLE.measure in trial.measures]
 
 
+def took_ms(trial: Trial, part: Part | None) -> float:
+    """Return how long a part of its load took; None: all of it."""
+    return trial.measures[PLT] if part is None else trial.parts_ms[part]
+
+
 def _made_of(cell: Cell, trials: Sequence[Trial]) -> MadeOf:
     def middle(name: str) -> float:
         return statistics.median(trial.measures[name] for trial in trials)
 
+    parts = [trial.parts_ms for trial in trials]
     known = [name for name in FACTS if all(name in trial.measures for trial in trials)]
     return MadeOf(
         cell=cell,
         trials=len(trials),
         nearest=median.number if (median := median_trial(trials)) else trials[0].number,
         plt_ms=middle(PLT),
-        parts={part: middle(part.measure) for part in Part},
+        parts={part: statistics.median(each[part] for each in parts) for part in Part},
         facts={name: middle(name) for name in known},
     )

@@ -10,6 +10,7 @@ from lanelab.analysis.results.numbers import listed, seconds
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
 
 MOST = 3  # stretches that are named
+NAMED = (Part.RECOVERY, Part.REDUCED_WINDOW, Part.WAIT, Part.SLOW_START, Part.IDLE, Part.MAIN_THREAD)
 LEAST_SHARE = 0.1  # of what the trial took longer: below it a part is not told
 
 
@@ -60,18 +61,14 @@ class Outlier:
     def _grown(self) -> list[tuple[Part, float]]:
         """Return the parts that grew or shrank as the whole load did, the largest change first."""
         sign = 1 if self.longer_ms >= 0 else -1
-        changes = [
-            (part, self.trial.measures[part.measure] - self.cell.parts[part])
-            for part in Part
-            if part.measure in self.trial.measures
-        ]
+        changes = [(part, took - self.cell.parts[part]) for part, took in self.trial.parts_ms.items()]
         large = [(part, ms) for part, ms in changes if sign * ms >= max(1.0, LEAST_SHARE * abs(self.longer_ms))]
         return sorted(large, key=lambda change: -sign * change[1])
 
     def _stretches(self, part: Part) -> Sequence[Stretch]:
         """Return the longest stretches of this part, in the order of time."""
         alike = [each for each in self.parts.stretches if each.part is part] if self.parts else []
-        if part not in (Part.RECOVERY, Part.WAIT, Part.SLOW_START, Part.IDLE, Part.MAIN_THREAD):
+        if part not in NAMED:
             return ()
         longest = sorted(alike, key=lambda each: each.from_ms - each.to_ms)[:MOST]
         return sorted(longest, key=lambda each: each.from_ms)

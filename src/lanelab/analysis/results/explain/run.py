@@ -15,7 +15,7 @@ from lanelab.analysis.results.refusals import refusals
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.base.settings.kinds import near_miss
-from lanelab.driver.record.evidence.parts import Parts
+from lanelab.driver.record.evidence.parts import Part, Parts
 
 PartsOf = Callable[[int], Parts | None]  # of a trial, by its number
 
@@ -202,6 +202,8 @@ def cautions(run: Run, cells: Iterable[Cell]) -> Iterator[str]:
                 f"{cell}: {counted(late, 'load')} timed out. They have no parts, so the numbers below are of the "
                 "other loads, and are too short. `lanelab show` counts all loads."
             )
+    if any(Part.REDUCED_WINDOW.measure not in trial.measures for trial in with_parts(run.trials)):
+        yield "An older lanelab made this run: what it counts as slow start may be a window reduced by loss."
     yield from (f"{sentence.rstrip('.')}." for sentence in conditions.caveats(run))
     if flagged := machine.sentence(run):
         yield f"{flagged}."

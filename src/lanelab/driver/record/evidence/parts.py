@@ -15,6 +15,7 @@ class Part(StrEnum):
     TLS = "tls"
     WAIT = "wait"
     SLOW_START = "slow_start"
+    REDUCED_WINDOW = "reduced_window"
     TRANSMISSION = "transmission"
     RECOVERY = "recovery"
     MAIN_THREAD = "main_thread"

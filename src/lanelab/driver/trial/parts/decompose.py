@@ -99,7 +99,7 @@ def busy(courses: Sequence[Course], wire: Wire, pause: int) -> list[Busy]:
 
 
 # What has a moment of which several things could be said: the first of these that was under way.
-OF_A_CONNECTION = (Part.RECOVERY, Part.SLOW_START, Part.WAIT, Part.TLS, Part.CONNECT)
+OF_A_CONNECTION = (Part.RECOVERY, Part.REDUCED_WINDOW, Part.SLOW_START, Part.WAIT, Part.TLS, Part.CONNECT)
 FIRST = len(OF_A_CONNECTION)  # by so many ranks the connection that ended an idleness comes before others
 RANKS = (
     Part.TRANSMISSION, Part.RECOVERY, *OF_A_CONNECTION, *OF_A_CONNECTION, Part.DNS, Part.MAIN_THREAD, Part.IDLE
@@ -309,18 +309,25 @@ def _wires(loaded: Loaded) -> dict[Duration, Wire]:
 
 
 def _stalls(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterator[Claim]:
-    """Silences between data of answers that had begun: the server waited for acknowledgements, or was late itself."""
+    """Silences between data of answers that had begun: the server waited for acknowledgements, or was late itself. Its
+    window was small since it had begun so, or since a packet had been lost before the silence."""
+    reduced_ns = course.reduced_ns
+
+    def small_window(silence: Interval) -> Claim:
+        is_reduced = reduced_ns is not None and silence[0] >= reduced_ns
+        return Claim(*silence, RANK[Part.REDUCED_WINDOW if is_reduced else Part.SLOW_START])
+
     for begin, end in joined((each.first, each.last) for each in exchanges):
         for silence, after in _silences(course, begin, end, wire):
             if course.late(after, wire):
                 detail = f"port {course.stream.client[1]}: the server paused within an answer"
                 yield Claim(*silence, RANK[Part.WAIT], detail)
             else:
-                yield Claim(*silence, RANK[Part.SLOW_START])
+                yield small_window(silence)
     for begin, end in _before_the_first(course, exchanges, wire):
         for silence, after in _silences(course, begin, end, wire):
             if not course.late(after, wire, since=begin):
-                yield Claim(*silence, RANK[Part.SLOW_START])
+                yield small_window(silence)
 
 
 def _before_the_first(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> list[Interval]:

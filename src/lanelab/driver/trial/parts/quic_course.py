@@ -11,7 +11,7 @@ from lanelab.driver.trial.packets.quic import Kind
 from lanelab.driver.trial.packets.quic_session import ONE_RTT
 from lanelab.driver.trial.packets.quic_timeline import Piece, QuicPacket, QuicStream
 from lanelab.driver.trial.packets.quic_timeline import round_trips as trips_of
-from lanelab.driver.trial.parts.streams import Course, Missed, Wire, how_it_came
+from lanelab.driver.trial.parts.streams import Course, Missed, Wire, hole
 
 MS = 1_000_000
 FLIGHT = 50 * MS  # an Initial that comes sooner than this after another is of the same flight
@@ -65,8 +65,7 @@ def _closed(have: Bytes, since: dict[int, int], piece: Piece, packet: QuicPacket
     if not whole:
         since.setdefault(piece.stream, packet.at_ns)
     elif piece.stream in since:
-        begin = since.pop(piece.stream)
-        yield Missed(begin, packet.at_ns, how_it_came(packet.at_ns - begin, wire))
+        yield hole(since.pop(piece.stream), packet.at_ns, wire)
 
 
 def _is_new(have: Bytes, piece: Piece) -> bool:
@@ -89,5 +88,5 @@ def _asked_again(connection: QuicStream) -> Iterator[Missed]:
     tries = sorted({each.at_ns for each in packets if each.up and (heard is None or each.at_ns < heard)})
     for before, after in pairwise(tries):
         if after - before > FLIGHT:
-            waited = (after - before) / MS
-            yield Missed(before, after, f"lost Initial, or its answer: sent again after {waited:.0f} ms")
+            how = f"lost Initial, or its answer: sent again after {(after - before) / MS:.0f} ms"
+            yield Missed(before, after, how, by_server=False)

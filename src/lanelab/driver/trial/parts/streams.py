@@ -41,6 +41,7 @@ class Missed:
     begin: int
     end: int
     how: str
+    by_server: bool  # the server lost it, and so reduces its window
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,11 @@ class Course:
     missed: tuple[Missed, ...]
     arrivals: tuple[int, ...]  # of all data from the server
     acknowledgements: tuple[int, ...]  # of all packets from the client
+
+    @property
+    def reduced_ns(self) -> int | None:
+        """Return from when on the server's window was reduced, since a packet of its own was lost."""
+        return min((missed.begin for missed in self.missed if missed.by_server), default=None)
 
     @property
     def set_up(self) -> int:
@@ -148,17 +154,21 @@ def _received(stream: Stream, wire: Wire) -> tuple[frozenset[int], list[Missed]]
             while early and early[0] <= next_byte:
                 next_byte = max(next_byte, ahead.pop(heapq.heappop(early)))
             if opened:
-                holes.append(Missed(opened, packet.at_ns, how_it_came(packet.at_ns - opened, wire)))
+                holes.append(hole(opened, packet.at_ns, wire))
                 opened = packet.at_ns if ahead else 0
     return frozenset(again), holes
 
 
-def how_it_came(after: int, wire: Wire) -> str:
-    if after >= wire.rtt + TIMER:
-        return f"retransmission time-out: a packet came {after / MS:.0f} ms late"
+def hole(begin: int, end: int, wire: Wire) -> Missed:
+    """Return a hole in the sequence. Packets that came out of order made it where it was filled so soon that nobody can
+    have sent one again."""
+    after = end - begin
     if after < wire.rtt // 2:
-        return "packets came out of order"
-    return "a lost packet was sent again after duplicate acknowledgements"
+        return Missed(begin, end, "packets came out of order", by_server=False)
+    how = "a lost packet was sent again after duplicate acknowledgements"
+    if after >= wire.rtt + TIMER:
+        how = f"retransmission time-out: a packet came {after / MS:.0f} ms late"
+    return Missed(begin, end, how, by_server=True)
 
 
 def _silences(stream: Stream, wire: Wire) -> Iterator[Missed]:
@@ -178,7 +188,8 @@ def _silences(stream: Stream, wire: Wire) -> Iterator[Missed]:
                 late = packet.at_ns - begin
                 timer = late >= TIMER
                 what = "retransmission time-out" if timer else "the end of a flight was lost"
-                yield Missed(begin, packet.at_ns, f"{what}: a packet came {late / MS:.0f} ms late")
+                how = f"{what}: a packet came {late / MS:.0f} ms late"
+                yield Missed(begin, packet.at_ns, how, by_server=True)
         last = packet
         if packet.payload:
             expected = packet.seq + packet.payload
@@ -194,5 +205,6 @@ def _sent_again(stream: Stream) -> Iterator[Missed]:
         before = sent.get(packet.seq)
         if before is not None:
             what = "lost SYN, or its answer" if opening else "lost request, or its acknowledgement"
-            yield Missed(before, packet.at_ns, f"{what}: sent again after {(packet.at_ns - before) / MS:.0f} ms")
+            how = f"{what}: sent again after {(packet.at_ns - before) / MS:.0f} ms"
+            yield Missed(before, packet.at_ns, how, by_server=False)
         sent[packet.seq] = packet.at_ns
