@@ -28,6 +28,7 @@ driver.find_element(By.NAME, "user").send_keys("ada")
 driver.find_element(By.NAME, "password").send_keys("lovelace")
 with step("login"):
     driver.find_element(By.TAG_NAME, "button").click()
+    there("[name=q]")  # a click may return before the page that it leads to has begun
 
 time.sleep(1)
 driver.find_element(By.NAME, "q").send_keys("lamp")
@@ -38,6 +39,7 @@ with step("search"):
 time.sleep(1)
 with step("goods"):
     driver.find_element(By.LINK_TEXT, "All goods").click()
+    there(".thing")
 
 time.sleep(1)
 with step("scroll"):
